@@ -167,6 +167,26 @@ View swiGlu(Plan &plan, const View &x, int64_t dim) {
   return combined(plan, "Mul", swish(plan, left, 1), right);
 }
 
+View geluTimes(Plan &plan, const View &x, const char *approximate) {
+  const std::string_view kind = approximate ? approximate : "none";
+  if (kind != "none" && kind != "tanh")
+    plan.reject("approximate must be none or tanh");
+  const auto [left, right] = halves(plan, x, -1);
+  return combined(plan, "Mul", gelu(plan, left, kind == "tanh"), right);
+}
+
+View fatreluTimes(Plan &plan, const View &x, const View &threshold) {
+  const auto [left, right] = halves(plan, x, -1);
+  if (plan.isGood() && countOf(threshold.dims) != 1)
+    plan.reject("threshold %s must have one element", textOf(threshold.dims).c_str());
+  if (!plan.isGood())
+    return {};
+  const View bound = plan.reshaped(plan.dense(threshold, x.type), {1});
+  return combined(plan, "Mul",
+                  chosen(plan, comparison(plan, "Lt", left, bound), plan.constant(0, x.type), left),
+                  right);
+}
+
 aclnnStatus geGluPlan(const char *function, const aclTensor *self, int64_t dim, int64_t approximate,
                       bool activateLeft, const aclTensor *out, const aclTensor *outGelu,
                       uint64_t *size, aclOpExecutor **executor) {
@@ -275,6 +295,11 @@ ACLNN_FUNCTION(InplaceElu,
                selfRef, scaledElu(plan, IN(selfRef), alpha, scale, inputScale))
 ACLNN_FUNCTION(Glu, (const aclTensor *self, int64_t dim, aclTensor *out), out,
                glu(plan, IN(self), dim))
+ACLNN_FUNCTION(GeluMul, (const aclTensor *input, const char *approximate, const aclTensor *out),
+               out, geluTimes(plan, IN(input), approximate))
+ACLNN_FUNCTION(FatreluMul,
+               (const aclTensor *input, const aclTensor *threshold, const aclTensor *out), out,
+               fatreluTimes(plan, IN(input), IN(threshold)))
 ACLNN_FUNCTION(SwiGlu, (const aclTensor *x, int64_t dim, const aclTensor *out), out,
                swiGlu(plan, IN(x), dim))
 

@@ -228,6 +228,53 @@ static View geluGradient(Plan &plan, const View &gradient, const View &self,
     plan.reject("approximate must be none or tanh");
   return times(plan, gradient, kind == "tanh" ? tanhGeluSlope(plan, self) : geluSlope(plan, self));
 }
+/// The gradient of value * gelu(gate), whose halves lie along `dim`.
+static aclnnStatus geGluGradient(const char *function, const aclTensor *gradOutput,
+                                 const aclTensor *self, const aclTensor *gelu, int64_t dim,
+                                 int64_t approximate, bool activateLeft, aclTensor *gradInput,
+                                 uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(function);
+  const View g = plan.input(gradOutput, "gradOutput"), x = plan.input(self, "self"),
+             activated = plan.input(gelu, "gelu"), out = plan.output(gradInput, "gradInput");
+  if (approximate != 0 && approximate != 1)
+    plan.reject("approximate is %lld; give 0 (none) or 1 (tanh)", (long long)approximate);
+  const int64_t at = plan.axisOf(dim, x.dims.size());
+  Dims half = x.dims;
+  if (plan.isGood() && !half.empty())
+    half[size_t(at)] /= 2;
+  if (plan.isGood() && (x.dims.empty() || x.dims[size_t(at)] % 2 || g.dims != half ||
+                        activated.dims != half || out.dims != x.dims))
+    plan.reject("self %s must be even along dim %lld, gradOutput and gelu be its halves, and "
+                "gradInput have its dims",
+                textOf(x.dims).c_str(), (long long)dim);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const size_t axis = size_t(at);
+  const int64_t count = half[axis], gateAt = activateLeft ? 0 : count, valueAt = count - gateAt;
+  const View gate = part(x, axis, gateAt, count), value = part(x, axis, valueAt, count);
+  plan.write(times(plan, g, activated), part(out, axis, valueAt, count));
+  plan.write(times(plan, times(plan, g, value),
+                   approximate == 1 ? tanhGeluSlope(plan, gate) : geluSlope(plan, gate)),
+             part(out, axis, gateAt, count));
+  return plan.finish(size, executor);
+}
+aclnnStatus aclnnGeGluBackwardGetWorkspaceSize(const aclTensor *gradOutput, const aclTensor *self,
+                                               const aclTensor *gelu, int64_t dim,
+                                               int64_t approximate, aclTensor *gradInput,
+                                               uint64_t *size, aclOpExecutor **executor) {
+  return geGluGradient(__func__, gradOutput, self, gelu, dim, approximate, false, gradInput, size,
+                       executor);
+}
+ACLNN_RUN(GeGluBackward)
+aclnnStatus aclnnGeGluV3BackwardGetWorkspaceSize(const aclTensor *gradOutput, const aclTensor *self,
+                                                 const aclTensor *gelu, int64_t dim,
+                                                 int64_t approximate, bool activateLeft,
+                                                 aclTensor *gradInput, uint64_t *size,
+                                                 aclOpExecutor **executor) {
+  return geGluGradient(__func__, gradOutput, self, gelu, dim, approximate, activateLeft, gradInput,
+                       size, executor);
+}
+ACLNN_RUN(GeGluV3Backward)
 ACLNN_FUNCTION(GeluBackwardV2,
                (const aclTensor *gradOutput, const aclTensor *self, char *approximate,
                 aclTensor *gradInput),

@@ -107,6 +107,9 @@ View embeddingGradient(Plan &plan, const View &gradient, const View &indices, in
 ACLNN_FUNCTION(HardswishBackward,
                (const aclTensor *gradOutput, const aclTensor *self, aclTensor *out), out,
                hardswishGradient(plan, IN(gradOutput), IN(self)))
+ACLNN_FUNCTION(HardswishBackwardV2,
+               (const aclTensor *gradOutput, const aclTensor *self, aclTensor *out), out,
+               hardswishGradient(plan, IN(gradOutput), IN(self)))
 ACLNN_FUNCTION(HardsigmoidBackward,
                (const aclTensor *gradOutput, const aclTensor *self, aclTensor *out), out, [&] {
                  const View gradient = IN(gradOutput), x = IN(self);
@@ -221,6 +224,43 @@ static View sumOver(Plan &plan, const View &x, const Dims &axes, bool keep) {
   return axes.empty() ? x : reduced(plan, "ReduceSumD", x, axes, keep, ACL_FLOAT);
 }
 
+/// Writes the gradients of a norm of the last dims, and adds `more` to that of the input.
+static void writeNormGradients(Plan &plan, const View &gradient, const View &given,
+                               const View &average, const View &spread, const View &weight,
+                               const Dims &shape, const View &more, const View &ofInput,
+                               const View &ofWeight, const View &ofBias) {
+  const int64_t width = plan.isGood() ? countOf(shape) : 1;
+  const int64_t rows = plan.isGood() && width ? countOf(given.dims) / width : 0;
+  if (plan.isGood() && (countOf(average.dims) != rows || countOf(spread.dims) != rows))
+    plan.reject("mean and rstd must have %lld elements", (long long)rows);
+  if (!plan.isGood())
+    return;
+  const Dims inner = axesBeside(given.dims, shape.size(), true),
+             outer = axesBeside(given.dims, shape.size(), false);
+  const Dims column = reducedDims(given.dims, inner, true);
+  const View g = plan.dense(gradient, ACL_FLOAT),
+             r = plan.reshaped(plan.dense(spread, ACL_FLOAT), column);
+  const View normal = combined(plan, "Mul",
+                               combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
+                                        plan.reshaped(plan.dense(average, ACL_FLOAT), column)),
+                               r);
+  if (ofInput.place) {
+    const View weighted = weight.place ? times(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
+    const View first =
+        withNumber(plan, "Mul", sumOver(plan, weighted, inner, true), 1 / double(width));
+    const View second = withNumber(
+        plan, "Mul", sumOver(plan, times(plan, weighted, normal), inner, true), 1 / double(width));
+    const View result = times(
+        plan, r,
+        combined(plan, "Sub", combined(plan, "Sub", weighted, first), times(plan, normal, second)));
+    plan.write(more.place ? sum(plan, "Add", result, more) : result, ofInput);
+  }
+  if (ofWeight.place)
+    plan.write(sumOver(plan, times(plan, g, normal), outer, false), ofWeight);
+  if (ofBias.place)
+    plan.write(sumOver(plan, g, outer, false), ofBias);
+}
+
 aclnnStatus aclnnLayerNormBackwardGetWorkspaceSize(
     const aclTensor *gradOut, const aclTensor *input, const aclIntArray *normalizedShape,
     const aclTensor *mean, const aclTensor *rstd, const aclTensor *weightOptional,
@@ -239,39 +279,35 @@ aclnnStatus aclnnLayerNormBackwardGetWorkspaceSize(
        !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
     plan.reject("normalizedShape %s must be the last dims of input %s, whose dims gradOut has",
                 textOf(shape).c_str(), textOf(given.dims).c_str());
-  const int64_t width = plan.isGood() ? countOf(shape) : 1;
-  const int64_t rows = plan.isGood() && width ? countOf(given.dims) / width : 0;
-  if (plan.isGood() && (countOf(average.dims) != rows || countOf(spread.dims) != rows))
-    plan.reject("mean and rstd must have %lld elements", (long long)rows);
-  if (!plan.isGood())
-    return plan.finish(size, executor);
-  const Dims inner = axesBeside(given.dims, shape.size(), true),
-             outer = axesBeside(given.dims, shape.size(), false);
-  const Dims column = reducedDims(given.dims, inner, true);
-  const View g = plan.dense(gradient, ACL_FLOAT),
-             r = plan.reshaped(plan.dense(spread, ACL_FLOAT), column);
-  const View normal = combined(plan, "Mul",
-                               combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
-                                        plan.reshaped(plan.dense(average, ACL_FLOAT), column)),
-                               r);
-  if (ofInput.place) {
-    const View weighted = weight.place ? times(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
-    const View first =
-        withNumber(plan, "Mul", sumOver(plan, weighted, inner, true), 1 / double(width));
-    const View second = withNumber(
-        plan, "Mul", sumOver(plan, times(plan, weighted, normal), inner, true), 1 / double(width));
-    plan.write(times(plan, r,
-                     combined(plan, "Sub", combined(plan, "Sub", weighted, first),
-                              times(plan, normal, second))),
-               ofInput);
-  }
-  if (ofWeight.place)
-    plan.write(sumOver(plan, times(plan, g, normal), outer, false), ofWeight);
-  if (ofBias.place)
-    plan.write(sumOver(plan, g, outer, false), ofBias);
+  writeNormGradients(plan, gradient, given, average, spread, weight, shape, {}, ofInput, ofWeight,
+                     ofBias);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(LayerNormBackward)
+
+aclnnStatus aclnnAddLayerNormGradGetWorkspaceSize(
+    const aclTensor *dy, const aclTensor *x1, const aclTensor *x2, const aclTensor *rstd,
+    const aclTensor *mean, const aclTensor *gamma, const aclTensor *dsumOptional,
+    const aclTensor *dxOut, const aclTensor *dgammaOut, const aclTensor *dbetaOut, uint64_t *size,
+    aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View gradient = plan.input(dy, "dy"), first = plan.input(x1, "x1"),
+             second = plan.input(x2, "x2"), spread = plan.input(rstd, "rstd"),
+             average = plan.input(mean, "mean"), weight = plan.input(gamma, "gamma"),
+             more = plan.input(dsumOptional, "dsum", true), ofInput = plan.output(dxOut, "dxOut"),
+             ofWeight = plan.output(dgammaOut, "dgammaOut"),
+             ofBias = plan.output(dbetaOut, "dbetaOut");
+  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > first.dims.size() ||
+                        gradient.dims != first.dims || second.dims != first.dims ||
+                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), first.dims.rbegin())))
+    plan.reject("gamma %s must have the last dims of x1 %s, whose dims dy and x2 have",
+                textOf(weight.dims).c_str(), textOf(first.dims).c_str());
+  if (plan.isGood())
+    writeNormGradients(plan, gradient, sum(plan, "Add", plan.dense(first, ACL_FLOAT), second),
+                       average, spread, weight, weight.dims, more, ofInput, ofWeight, ofBias);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(AddLayerNormGrad)
 
 aclnnStatus aclnnRmsNormGradGetWorkspaceSize(const aclTensor *dy, const aclTensor *x,
                                              const aclTensor *rstd, const aclTensor *gamma,

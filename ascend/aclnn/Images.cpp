@@ -63,6 +63,44 @@ std::vector<Tap> linearTaps(int64_t from, int64_t to, bool alignCorners, double 
   return taps;
 }
 
+std::vector<Tap> filterTaps(int64_t from, int64_t to, bool alignCorners, double scale,
+                            bool isCubic) {
+  double step = scale > 0 ? 1 / scale : double(from) / double(to);
+  if (alignCorners)
+    step = to > 1 ? double(from - 1) / double(to - 1) : 0;
+  const double stretch = std::max(step, 1.0), reach = (isCubic ? 2 : 1) * stretch;
+  auto filter = [&](double x) {
+    constexpr double a = -0.5; // as in PyTorch, where it differs from that without a filter
+    x = std::abs(x);
+    if (!isCubic)
+      return x < 1 ? 1 - x : 0;
+    return x < 1   ? ((a + 2) * x - (a + 3)) * x * x + 1
+           : x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a
+                   : 0;
+  };
+  std::vector<Tap> taps;
+  for (int64_t i = 0; i < to; ++i) {
+    const double centre = std::min(step * (double(i) + 0.5), double(from) + reach);
+    const int64_t low = std::clamp<int64_t>(int64_t(centre - reach + 0.5), 0, from - 1),
+                  high = std::clamp<int64_t>(int64_t(centre + reach + 0.5), low + 1, from);
+    double total = 0;
+    for (int64_t at = low; at < high; ++at)
+      total += filter((double(at) - centre + 0.5) / stretch);
+    while (int64_t(taps.size()) < std::max<int64_t>(high - low, 2)) {
+      taps.emplace_back();
+      taps.back().places.assign(size_t(i), 0);
+      taps.back().weights.assign(size_t(i), 0);
+    }
+    for (size_t tap = 0; tap < taps.size(); ++tap) {
+      const int64_t at = low + int64_t(tap);
+      taps[tap].places.push_back(std::min(at, from - 1));
+      taps[tap].weights.push_back(
+          at < high && total != 0 ? filter((double(at) - centre + 0.5) / stretch) / total : 0);
+    }
+  }
+  return taps;
+}
+
 std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double scale) {
   constexpr double a = -0.75; // as in PyTorch
   std::vector<Tap> taps(4);
@@ -131,6 +169,29 @@ ACLNN_FUNCTION(UpsampleBicubic2d,
                resizedBy(plan, IN(self), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {
                  return cubicTaps(from, to, alignCorners, i ? scalesW : scalesH);
                }))
+#define ACLNN_FILTERED(name, isCubic)                                                              \
+  ACLNN_FUNCTION(                                                                                  \
+      name,                                                                                        \
+      (const aclTensor *input, const aclIntArray *outputSize, bool alignCorners, double scalesH,   \
+       double scalesW, aclTensor *out),                                                            \
+      out, resizedBy(plan, IN(input), outputSize, 2, [&](size_t i, int64_t from, int64_t to) {     \
+        plan.checkCount(from / to * 4, "the elements under a filter");                             \
+        return filterTaps(from, to, alignCorners, i ? scalesW : scalesH, isCubic);                 \
+      }))
+ACLNN_FILTERED(UpsampleBilinear2dAA, false)
+ACLNN_FILTERED(UpsampleBicubic2dAA, true)
+ACLNN_FUNCTION(UpsampleNearest1dV2,
+               (const aclTensor *self, const aclIntArray *outputSize, float scaleL, aclTensor *out),
+               out, resizedBy(plan, IN(self), outputSize, 1, [&](size_t, int64_t from, int64_t to) {
+                 return nearestTaps(from, to, false, double(scaleL));
+               }))
+ACLNN_FUNCTION(
+    UpsampleNearest3dV2,
+    (const aclTensor *self, const aclIntArray *outputSize, float scalesD, float scalesH,
+     float scalesW, aclTensor *out),
+    out, resizedBy(plan, IN(self), outputSize, 3, [&](size_t i, int64_t from, int64_t to) {
+      return nearestTaps(from, to, false, double(i == 0 ? scalesD : i == 1 ? scalesH : scalesW));
+    }))
 ACLNN_FUNCTION(UpsampleNearest2dV2,
                (const aclTensor *self, const aclIntArray *outputSize, float scalesH, float scalesW,
                 aclTensor *out),

@@ -108,6 +108,50 @@ View classGradient(Plan &plan, const View &gradient, const View &self, const Vie
   return result;
 }
 
+/// The same of images: classes become the last dim, and all others one.
+View classGradientOfImages(Plan &plan, const View &gradient, const View &self, const View &target,
+                           const View &weight, int64_t reduction, int64_t ignored,
+                           const View &total) {
+  if (plan.isGood() && self.dims.size() != 4)
+    plan.reject("self %s must have 4 dims", textOf(self.dims).c_str());
+  if (!plan.isGood())
+    return {};
+  const View last = permuted(self, {0, 2, 3, 1});
+  const int64_t rows = last.dims[0] * last.dims[1] * last.dims[2];
+  const View result = classGradient(
+      plan, gradient, plan.reshaped(plan.dense(last, self.type), {rows, last.dims[3]}), target,
+      weight, reduction, ignored, total);
+  return plan.isGood() ? permuted(plan.reshaped(result, last.dims), {0, 3, 1, 2}) : View();
+}
+
+/// log(1 - s) - p * log(s) with s = sigmoid(x): the slope of the entropy along its target.
+View targetSlope(Plan &plan, const View &self, const View &target, const View &weight,
+                 const View &positive) {
+  if (plan.isGood() && target.dims != self.dims)
+    plan.reject("target %s must have the dims of self %s", textOf(target.dims).c_str(),
+                textOf(self.dims).c_str());
+  const View x = plan.isGood() ? plan.dense(self, ACL_FLOAT) : View();
+  View sure = computed(plan, "LogSigmoid", x);
+  if (positive.place)
+    sure = times(plan, sure, positive);
+  const View slope =
+      combined(plan, "Sub", computed(plan, "LogSigmoid", unary(plan, "Neg", x)), sure);
+  return weight.place ? times(plan, slope, weight) : slope;
+}
+
+/// log(t) + 1 - x, and 0 where t is 0; with t a logarithm, exp(t) * (t + 1 - x).
+View divergenceSlope(Plan &plan, const View &self, const View &target, bool isLog) {
+  if (!plan.isGood())
+    return {};
+  const View t = plan.dense(target, ACL_FLOAT), x = plan.dense(self, ACL_FLOAT);
+  const View slope =
+      combined(plan, "Sub", withNumber(plan, "Add", isLog ? t : computed(plan, "Log", t), 1), x);
+  if (isLog)
+    return times(plan, computed(plan, "Exp", t), slope);
+  return chosen(plan, comparison(plan, "Gt", t, constantLike(plan, 0, t)), slope,
+                constantLike(plan, 0, t));
+}
+
 /// Returns the gradient where |x| > lambda, else 0.
 View gradientOutside(Plan &plan, const View &gradient, const View &self, double lambda) {
   if (!(lambda >= 0))
@@ -159,6 +203,29 @@ ACLNN_FUNCTION(BinaryCrossEntropyWithLogitsBackward,
                                         plan.input(weightOptional, "weight", true),
                                         plan.input(posWeightOptional, "posWeight", true)),
                              reduction))
+ACLNN_FUNCTION(BinaryCrossEntropyWithLogitsTargetBackward,
+               (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
+                const aclTensor *weightOptional, const aclTensor *posWeightOptional,
+                int64_t reduction, aclTensor *gradTarget),
+               gradTarget,
+               withReduction(plan, IN(gradOutput),
+                             targetSlope(plan, IN(self), IN(target),
+                                         plan.input(weightOptional, "weight", true),
+                                         plan.input(posWeightOptional, "posWeight", true)),
+                             reduction))
+ACLNN_FUNCTION(KlDivTargetBackward,
+               (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
+                int64_t reduction, bool logTarget, aclTensor *gradTarget),
+               gradTarget,
+               withReduction(plan, IN(gradOutput),
+                             divergenceSlope(plan, IN(self), IN(target), logTarget), reduction))
+ACLNN_FUNCTION(NLLLoss2dBackward,
+               (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
+                const aclTensor *weight, int64_t reduction, int64_t ignoreIndex,
+                const aclTensor *totalWeight, aclTensor *out),
+               out,
+               classGradientOfImages(plan, IN(gradOutput), IN(self), IN(target), IN(weight),
+                                     reduction, ignoreIndex, IN(totalWeight)))
 ACLNN_FUNCTION(NLLLossBackward,
                (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
                 const aclTensor *weight, int64_t reduction, int64_t ignoreIndex,

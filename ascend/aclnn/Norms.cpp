@@ -96,6 +96,30 @@ aclnnStatus aclnnLayerNormGetWorkspaceSize(
 }
 ACLNN_RUN(LayerNorm)
 
+aclnnStatus aclnnDeepNormGetWorkspaceSize(const aclTensor *x, const aclTensor *gx,
+                                          const aclTensor *beta, const aclTensor *gamma,
+                                          double alpha, double epsilon, const aclTensor *meanOut,
+                                          const aclTensor *rstdOut, const aclTensor *yOut,
+                                          uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(x, "x"), second = plan.input(gx, "gx"),
+             bias = plan.input(beta, "beta"), weight = plan.input(gamma, "gamma"),
+             y = plan.output(yOut, "yOut"), means = plan.output(meanOut, "meanOut"),
+             deviations = plan.output(rstdOut, "rstdOut");
+  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size() ||
+                        bias.dims != weight.dims || second.dims != given.dims ||
+                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), given.dims.rbegin())))
+    plan.reject("gamma %s and beta must have the last dims of x %s, whose dims gx has",
+                textOf(weight.dims).c_str(), textOf(given.dims).c_str());
+  if (plan.isGood())
+    layerNorm(plan,
+              sum(plan, "Add", withNumber(plan, "Mul", plan.dense(given, ACL_FLOAT), alpha),
+                  plan.dense(second, ACL_FLOAT)),
+              weight.dims.size(), epsilon, weight, bias, y, means, deviations);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(DeepNorm)
+
 aclnnStatus aclnnAddLayerNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
                                               const aclTensor *gamma, const aclTensor *beta,
                                               const aclTensor *biasOptional, double epsilon,

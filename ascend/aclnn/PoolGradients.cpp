@@ -331,18 +331,28 @@ ACLNN_FUNCTION(AdaptiveAvgPool3d,
                         partedPoolOf(plan, __func__, IN(self), 3,
                                      plan.numbers(outputSize, "outputSize"))))
 
-aclnnStatus aclnnAdaptiveMaxPool2dGetWorkspaceSize(const aclTensor *self,
-                                                   const aclIntArray *outputSize,
-                                                   aclTensor *outputOut, aclTensor *indicesOut,
-                                                   uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View x = plan.input(self, "self"), values = plan.output(outputOut, "outputOut"),
-             places = plan.output(indicesOut, "indicesOut");
-  const Pool pool = partedPoolOf(plan, __func__, x, 2, plan.numbers(outputSize, "outputSize"));
-  writeLargest(plan, x, pool, values, places);
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(AdaptiveMaxPool2d)
+#define ACLNN_ADAPTIVE_MAXIMUM(axes)                                                               \
+  aclnnStatus aclnnAdaptiveMaxPool##axes##dGetWorkspaceSize(                                       \
+      const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,                  \
+      aclTensor *indicesOut, uint64_t *size, aclOpExecutor **executor) {                           \
+    Plan plan(__func__);                                                                           \
+    const View x = plan.input(self, "self"), values = plan.output(outputOut, "outputOut"),         \
+               places = plan.output(indicesOut, "indicesOut");                                     \
+    const Pool pool =                                                                              \
+        partedPoolOf(plan, __func__, x, axes, plan.numbers(outputSize, "outputSize"));             \
+    writeLargest(plan, x, pool, values, places);                                                   \
+    return plan.finish(size, executor);                                                            \
+  }                                                                                                \
+  ACLNN_RUN(AdaptiveMaxPool##axes##d)                                                              \
+  ACLNN_FUNCTION(AdaptiveMaxPool##axes##dBackward,                                                 \
+                 (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *indices,    \
+                  aclTensor *gradInput),                                                           \
+                 gradInput,                                                                        \
+                 placedMaxima(plan, IN(gradOutput), IN(self), IN(indices),                         \
+                              partedPoolOf(plan, __func__, IN(self), axes,                         \
+                                           partsOf(plan, IN(gradOutput), axes))))
+ACLNN_ADAPTIVE_MAXIMUM(2)
+ACLNN_ADAPTIVE_MAXIMUM(3)
 
 aclnnStatus aclnnMaxPool3dWithArgmaxGetWorkspaceSize(
     const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,

@@ -87,6 +87,81 @@ aclnnStatus fillNormal(const char *name, const aclTensor *handle, float mean, fl
   return plan.finish(size, executor);
 }
 
+/// Fills with mean + deviation * a normal number, each of a tensor, or one element for all.
+aclnnStatus fillNormalOf(const char *name, const aclTensor *meanHandle, float mean,
+                         const aclTensor *deviationHandle, float deviation, int64_t seed,
+                         int64_t offset, const aclTensor *handle, uint64_t *size,
+                         aclOpExecutor **executor) {
+  Plan plan(name);
+  View means = meanHandle ? plan.input(meanHandle, "mean") : plan.constant(double(mean), ACL_FLOAT);
+  View deviations = deviationHandle ? plan.input(deviationHandle, "std")
+                                    : plan.constant(double(deviation), ACL_FLOAT);
+  const View out = plan.output(handle, "out");
+  if (plan.isGood() && (broadcastDims(means.dims, out.dims) != out.dims ||
+                        broadcastDims(deviations.dims, out.dims) != out.dims))
+    plan.reject("mean %s and std %s must fit out %s", textOf(means.dims).c_str(),
+                textOf(deviations.dims).c_str(), textOf(out.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View centre = plan.dense(plan.broadcast(means, out.dims), ACL_DOUBLE),
+             spread = plan.dense(plan.broadcast(deviations, out.dims), ACL_DOUBLE),
+             result = plan.make(ACL_DOUBLE, out.dims);
+  plan.onHost(
+      {centre, spread, result},
+      [=, count = countOf(out.dims),
+       generator = Generator(uint64_t(seed), uint64_t(offset))](const auto &at) -> aclError {
+        for (int64_t i = 0; i < count; ++i) {
+          const double own = reinterpret_cast<const double *>(at[1])[i];
+          if (own < 0)
+            return fail(ACL_ERROR_INVALID_PARAM, name, "std has %g; it must not be negative", own);
+          reinterpret_cast<double *>(at[2])[i] =
+              reinterpret_cast<const double *>(at[0])[i] + own * generator.normal(uint64_t(i));
+        }
+        return ACL_SUCCESS;
+      });
+  plan.write(result, out);
+  return plan.finish(size, executor);
+}
+
+/// Multiplies what is not above 0 by a random number from lower to upper, which `noise` gets (1
+/// elsewhere); outside of training by their mean.
+aclnnStatus noisyRelu(const char *name, const aclTensor *self, const aclTensor *noise,
+                      const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed,
+                      int64_t offset, const aclTensor *out, uint64_t *size,
+                      aclOpExecutor **executor) {
+  Plan plan(name);
+  const View x = plan.input(self, "self"), factors = plan.output(noise, "noise"),
+             y = plan.output(out, "out");
+  const double low = plan.number(lower, "lower"), high = plan.number(upper, "upper");
+  if (plan.isGood() && !(low <= high && std::isfinite(high - low)))
+    plan.reject("lower %g and upper %g must be numbers, and lower not be more", low, high);
+  if (plan.isGood() && training && factors.dims != x.dims)
+    plan.reject("noise %s must have the dims of self %s", textOf(factors.dims).c_str(),
+                textOf(x.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View values = plan.dense(x, ACL_DOUBLE), result = plan.make(ACL_DOUBLE, x.dims),
+             drawn = plan.make(ACL_DOUBLE, x.dims);
+  plan.onHost({values, result, drawn},
+              [=, count = countOf(x.dims), generator = Generator(uint64_t(seed), uint64_t(offset))](
+                  const auto &at) -> aclError {
+                for (int64_t i = 0; i < count; ++i) {
+                  const double element = reinterpret_cast<const double *>(at[0])[i];
+                  double factor = 1;
+                  if (!(element > 0))
+                    factor = training ? low + (high - low) * generator.uniform(uint64_t(i))
+                                      : (low + high) / 2;
+                  reinterpret_cast<double *>(at[1])[i] = element * factor;
+                  reinterpret_cast<double *>(at[2])[i] = factor;
+                }
+                return ACL_SUCCESS;
+              });
+  plan.write(result, y);
+  if (training)
+    plan.write(drawn, factors);
+  return plan.finish(size, executor);
+}
+
 /// Returns a number as a type rounds it.
 double rounded(double value, aclDataType type) {
   char bytes[8];
@@ -240,6 +315,41 @@ aclnnStatus aclnnNormalFloatFloatGetWorkspaceSize(float mean, float std, int64_t
   return fillNormal(__func__, out, mean, std, seed, offset, size, executor);
 }
 ACLNN_RUN(NormalFloatFloat)
+
+aclnnStatus aclnnNormalTensorFloatGetWorkspaceSize(const aclTensor *mean, float std, int64_t seed,
+                                                   int64_t offset, aclTensor *out, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  return fillNormalOf(__func__, mean, 0, nullptr, std, seed, offset, out, size, executor);
+}
+ACLNN_RUN(NormalTensorFloat)
+aclnnStatus aclnnNormalFloatTensorGetWorkspaceSize(float mean, const aclTensor *std, int64_t seed,
+                                                   int64_t offset, aclTensor *out, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  return fillNormalOf(__func__, nullptr, mean, std, 0, seed, offset, out, size, executor);
+}
+ACLNN_RUN(NormalFloatTensor)
+aclnnStatus aclnnNormalTensorTensorGetWorkspaceSize(const aclTensor *mean, const aclTensor *std,
+                                                    int64_t seed, int64_t offset, aclTensor *out,
+                                                    uint64_t *size, aclOpExecutor **executor) {
+  return fillNormalOf(__func__, mean, 0, std, 0, seed, offset, out, size, executor);
+}
+ACLNN_RUN(NormalTensorTensor)
+aclnnStatus aclnnRReluWithNoiseGetWorkspaceSize(const aclTensor *self, const aclTensor *noise,
+                                                const aclScalar *lower, const aclScalar *upper,
+                                                bool training, int64_t seed, int64_t offset,
+                                                aclTensor *out, uint64_t *size,
+                                                aclOpExecutor **executor) {
+  return noisyRelu(__func__, self, noise, lower, upper, training, seed, offset, out, size,
+                   executor);
+}
+ACLNN_RUN(RReluWithNoise)
+aclnnStatus aclnnInplaceRReluWithNoiseGetWorkspaceSize(
+    const aclTensor *self, const aclTensor *noise, const aclScalar *lower, const aclScalar *upper,
+    bool training, int64_t seed, int64_t offset, uint64_t *size, aclOpExecutor **executor) {
+  return noisyRelu(__func__, self, noise, lower, upper, training, seed, offset, self, size,
+                   executor);
+}
+ACLNN_RUN(InplaceRReluWithNoise)
 
 aclnnStatus aclnnInplaceUniformGetWorkspaceSize(const aclTensor *selfRef, double from, double to,
                                                 uint64_t seed, uint64_t offset, uint64_t *size,

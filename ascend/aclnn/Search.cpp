@@ -464,6 +464,18 @@ aclnnStatus aclnnSearchSortedGetWorkspaceSize(const aclTensor *sortedSequence,
   return plan.finish(size, executor);
 }
 ACLNN_RUN(SearchSorted)
+aclnnStatus aclnnBucketizeGetWorkspaceSize(const aclTensor *self, const aclTensor *boundaries,
+                                           const bool, const bool right, aclTensor *out,
+                                           uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(self, "self"), rows = plan.input(boundaries, "boundaries"),
+             y = plan.output(out, "out");
+  if (plan.isGood() && rows.dims.size() != 1)
+    plan.reject("boundaries %s must have one dim", textOf(rows.dims).c_str());
+  writePlaces(plan, rows, given, right, View(), y);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(Bucketize)
 aclnnStatus aclnnSearchSortedsGetWorkspaceSize(const aclTensor *sortedSequence,
                                                const aclScalar *self, const bool, const bool right,
                                                const aclTensor *sorter, aclTensor *out,

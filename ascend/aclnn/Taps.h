@@ -24,6 +24,9 @@ View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap>
 std::vector<Tap> nearestTaps(int64_t from, int64_t to, bool isExact, double scale);
 std::vector<Tap> linearTaps(int64_t from, int64_t to, bool alignCorners, double scale);
 std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double scale);
+/// With a filter that is stretched where the axis becomes shorter, so that all elements count.
+std::vector<Tap> filterTaps(int64_t from, int64_t to, bool alignCorners, double scale,
+                            bool isCubic);
 
 } // namespace atc::ascend
 

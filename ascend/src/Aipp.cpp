@@ -137,6 +137,29 @@ aclError findDynamic(const char *function, uint32_t modelId, std::shared_ptr<Mod
 
 } // namespace
 
+size_t atc::ascend::bytesOfImages(const void *parameters, size_t bytes) {
+  Parameters all;
+  if (bytes < sizeof all)
+    return 0;
+  memcpy(&all, parameters, sizeof all);
+  if (all.sourceW < 1 || all.sourceH < 1)
+    return 0;
+  const size_t pixels = size_t(all.sourceW) * size_t(all.sourceH),
+               images = (bytes - sizeof all) / sizeof(ImageParameters);
+  switch (all.inputFormat) {
+  case ACL_YUV420SP_U8:
+    return images * (pixels * 3 / 2);
+  case ACL_XRGB8888_U8:
+    return images * pixels * 4;
+  case ACL_RGB888_U8:
+    return images * pixels * 3;
+  case ACL_YUV400_U8:
+    return images * pixels;
+  default:
+    return 0;
+  }
+}
+
 aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize) {
   if (batchSize < 1 || batchSize > maxBatch) {
     fail(ACL_ERROR_INVALID_PARAM, __func__, "batchSize is %llu; give 1 to %llu",

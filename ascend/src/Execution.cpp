@@ -38,6 +38,13 @@ Scratch scratchOf(size_t bytes) {
   return Scratch(aligned_alloc(OM_ALIGNMENT, rounded * OM_ALIGNMENT));
 }
 
+/// Copies `bytes` into memory that has `missing` more, which become 0.
+void copyPadded(void *to, const void *from, size_t bytes, size_t missing) {
+  if (bytes > 0)
+    memcpy(to, from, bytes);
+  memset(static_cast<char *>(to) + bytes, 0, missing);
+}
+
 aclError failedRun(const char *function, const om_error &error) {
   return fail(codeOf(error.code), function, "%s: %s", om_status_name(error.code), error.message);
 }
@@ -124,14 +131,17 @@ aclError Execution::prepareInputs() {
     else
       ACL_TRY(dimsOf(function, port, input->desc(i).get(), tensor.bytes, tensor.dims));
     const size_t needed = denseBytes(port.element, tensor.dims);
-    if (tensor.bytes < needed)
+    // How large an image with dynamic AIPP is, its parameters say when the model runs.
+    if (tensor.bytes > 0 && tensor.bytes < needed && model->facts->hasDynamicImage(i))
+      tensor.missing = needed - tensor.bytes;
+    else if (tensor.bytes < needed)
       return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
                   "the buffer of input %zu '%s' has %zu bytes, %s needs %zu", i, port.name.c_str(),
                   tensor.bytes, textOf(tensor.dims).c_str(), needed);
-    tensor.bytes = needed;
+    tensor.bytes = needed - tensor.missing;
     if (needed > 0)
-      ACL_TRY(requireDevice(function, ("input '" + port.name + "'").c_str(), tensor.data, needed,
-                            tensor.block));
+      ACL_TRY(requireDevice(function, ("input '" + port.name + "'").c_str(), tensor.data,
+                            tensor.bytes, tensor.block));
     inputs.push_back(std::move(tensor));
   }
   return ACL_SUCCESS;
@@ -184,11 +194,27 @@ aclError Execution::prepare(const char *function, std::shared_ptr<Model> model,
 
 aclError Execution::run() {
   std::lock_guard lock(model->mutex);
+  ACL_TRY(checkImages());
   MeasuredExecution measured(*model);
   const aclError result = model->facts->needsShapes() ? runOnValues() : runStatic();
   if (result == ACL_SUCCESS)
     measured.finish();
   return result;
+}
+
+aclError Execution::checkImages() const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].missing == 0)
+      continue;
+    const Tensor &parameters = inputs[*model->facts->aippInput];
+    const size_t needed = bytesOfImages(parameters.data, parameters.bytes);
+    if (inputs[i].bytes < needed)
+      return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+                  "the buffer of input %zu '%s' has %zu bytes, the images of aclmdlSetInputAIPP "
+                  "need %zu",
+                  i, model->facts->inputs[i].name.c_str(), inputs[i].bytes, needed);
+  }
+  return ACL_SUCCESS;
 }
 
 aclError Execution::runStatic() {
@@ -202,12 +228,11 @@ aclError Execution::runStatic() {
   };
   for (const Tensor &tensor : inputs) {
     void *data = tensor.data;
-    if (!data || !isAligned(data)) {
-      if (!(data = stage(tensor.bytes)))
+    if (!data || !isAligned(data) || tensor.missing > 0) {
+      if (!(data = stage(tensor.bytes + tensor.missing)))
         return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes could not be allocated",
-                    tensor.bytes);
-      if (tensor.bytes > 0)
-        memcpy(data, tensor.data, tensor.bytes);
+                    tensor.bytes + tensor.missing);
+      copyPadded(data, tensor.data, tensor.bytes, tensor.missing);
     }
     from.push_back(data);
   }
@@ -252,11 +277,18 @@ aclError Execution::runOnValues() {
   std::vector<const om_value *> from;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor &tensor = inputs[i];
+    void *data = tensor.data;
+    if (tensor.missing > 0) {
+      scratch.push_back(scratchOf(tensor.bytes + tensor.missing));
+      if (!(data = scratch.back().get()))
+        return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes could not be allocated",
+                    tensor.bytes + tensor.missing);
+      copyPadded(data, tensor.data, tensor.bytes, tensor.missing);
+    }
     om_value *value = nullptr;
-    auto create =
-        tensor.data && isAligned(tensor.data) ? om_value_borrow_tensor : om_value_create_tensor;
-    if (create(ports[i].element, uint32_t(tensor.dims.size()), tensor.dims.data(), tensor.data,
-               &value, &error) != OM_OK)
+    auto create = data && isAligned(data) ? om_value_borrow_tensor : om_value_create_tensor;
+    if (create(ports[i].element, uint32_t(tensor.dims.size()), tensor.dims.data(), data, &value,
+               &error) != OM_OK)
       return failedRun(function, error);
     values.emplace_back(value);
     from.push_back(value);

@@ -25,6 +25,7 @@ private:
   struct Tensor {
     void *data = nullptr;
     size_t bytes = 0;
+    size_t missing = 0;           ///< of an image that is smaller than the largest of the model
     Dims dims;                    ///< -1: known after the run
     std::shared_ptr<Block> block; ///< keeps the memory
   };
@@ -32,6 +33,7 @@ private:
   aclError prepareGear();
   aclError prepareInputs();
   aclError prepareOutputs();
+  aclError checkImages() const;
   aclError runStatic();
   aclError runOnValues();
   aclError storeOutput(size_t index, const om_value *value);

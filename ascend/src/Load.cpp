@@ -24,10 +24,12 @@ struct Request {
   size_t workBytes = 0, weightBytes = 0;
 };
 
+/// Checks memory of the program for `bytes`, which must have the size that programs are told.
 aclError checkMemory(const char *function, const char *what, const void *address, size_t given,
-                     size_t needed) {
+                     size_t bytes) {
   if (!address)
     return ACL_SUCCESS;
+  const size_t needed = reportedSize(bytes);
   if (given < needed)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%s has %zu bytes, the model needs %zu", what,
                 given, needed);

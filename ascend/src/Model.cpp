@@ -251,6 +251,15 @@ bool ModelFacts::needsShapes() const {
          std::any_of(outputs.begin(), outputs.end(), unknown);
 }
 
+bool ModelFacts::hasDynamicImage(size_t input) const {
+  // With several the bytes do not say which of them an image belongs to.
+  const auto parameters = std::count_if(inputs.begin(), inputs.end(), [](const Port &port) {
+    return std::string_view(port.name).starts_with(ACL_DYNAMIC_AIPP_NAME);
+  });
+  return aippInput && parameters == 1 && input != *aippInput && !aipp[input].empty() &&
+         inputs[input].element == OM_U8 && inputs[input].dims.size() == 1;
+}
+
 std::optional<size_t> ModelFacts::gearOf(const Dims &values) const {
   auto found = std::find(gearValues.begin(), gearValues.end(), values);
   if (found == gearValues.end())

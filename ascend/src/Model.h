@@ -53,6 +53,8 @@ struct ModelFacts {
 
   /// Returns whether inputs or outputs have a size that only a run knows.
   bool needsShapes() const;
+  /// Returns whether an input is the bytes of images that the one input of dynamic AIPP describes.
+  bool hasDynamicImage(size_t input) const;
   /// Returns the gear with these values.
   std::optional<size_t> gearOf(const Dims &values) const;
   /// Returns all gears as text, for messages.
@@ -116,6 +118,10 @@ bool isLoaded(uint32_t id);
 
 /// Returns the code that stands for a status of the runtime.
 aclError codeOf(om_status status);
+
+/// Returns the bytes of the images that parameters of dynamic AIPP state, as many as they have room
+/// for; 0 where they state no image.
+size_t bytesOfImages(const void *parameters, size_t bytes);
 
 /// Returns the element type of AscendCL; ACL_DT_UNDEFINED where it has none.
 aclDataType typeOf(om_dtype type);

@@ -82,7 +82,7 @@ def test_a_model_in_memory_of_the_program(acl, tmp_path):
     def load(size):
         return acl.aclmdlLoadFromMemWithMem(model, SIZE(len(model)), ctypes.byref(number), memory[0], work,
                                             memory[1], SIZE(size))
-    assert load(weights.value // 2) == INVALID_PARAM
+    assert load(weights.value - 1) == INVALID_PARAM
     assert load(weights.value) == 0
     facts, dims = POINTER(acl.aclmdlCreateDesc()), (LONG * 145)()  # a name of 128 bytes, a count, 128 dims
     assert acl.aclmdlGetDesc(facts, number) == 0

@@ -140,7 +140,7 @@ def test_dynamic_preprocessing(tmp_path):
     model = compiled(tmp_path, pooled(tmp_path / "m.onnx", [1, 3, 8, 6]), "m",
                      f"--insert_op_conf={tmp_path / 'aipp.cfg'}")
     # (1 - 0.5) * 4 per element.
-    assert program("gears", model, "aipp", 6, 8) == "aipp -> 1 1 sum 672.000\n"
+    assert program("gears", model, "aipp", 6, 8) == "aipp -> 1 1 sum 672.000\nown size -> 1 1 sum 672.000\n"
 
 
 def test_shapes_of_any_size(tmp_path):

@@ -264,6 +264,16 @@ RESIZED(NearestExact3d, 3, (double scalesD, double scalesH, double scalesW),
 RESIZED(Linear1d, 1, (bool alignCorners, double scales), linearTaps(from, to, alignCorners, scales))
 RESIZED(Bilinear2d, 2, (bool alignCorners, double scalesH, double scalesW),
         linearTaps(from, to, alignCorners, ofAxis(i, scalesH, scalesW)))
+ACLNN_FUNCTION(UpsampleBilinear2dBackwardV2,
+               (const aclTensor *gradOut, const aclIntArray *outputSize,
+                const aclIntArray *inputSize, bool alignCorners, double scalesH, double scalesW,
+                aclTensor *gradInput),
+               gradInput,
+               resizedGradient(plan, IN(gradOut), outputSize, inputSize, 2,
+                               [&](size_t i, int64_t from, int64_t to) {
+                                 return linearTaps(from, to, alignCorners,
+                                                   ofAxis(i, scalesH, scalesW));
+                               }))
 RESIZED(Bicubic2d, 2, (bool alignCorners, double scalesH, double scalesW),
         cubicTaps(from, to, alignCorners, ofAxis(i, scalesH, scalesW)))
 RESIZED(Trilinear3d, 3, (bool alignCorners, double scalesD, double scalesH, double scalesW),

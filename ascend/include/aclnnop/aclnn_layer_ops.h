@@ -200,6 +200,82 @@ OPENATC_ACLNN(StdMeanCorrection, const aclTensor *self, const aclIntArray *dim, 
 OPENATC_ACLNN(XLogYScalarOther, const aclTensor *self, const aclScalar *other, aclTensor *out)
 OPENATC_ACLNN(XLogYScalarSelf, const aclScalar *self, const aclTensor *other, aclTensor *out)
 
+/* ---- two steps in one ------------------------------------------------------------------- */
+
+/* relu(self + alpha * other) */
+OPENATC_ACLNN(AddRelu, const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
+              aclTensor *out)
+OPENATC_ACLNN(InplaceAddRelu, aclTensor *selfRef, const aclTensor *other, const aclScalar *alpha)
+/* The left half of the last dim is activated and multiplied by the right one. */
+OPENATC_ACLNN(GeluMul, const aclTensor *input, const char *approximate, const aclTensor *out)
+OPENATC_ACLNN(FatreluMul, const aclTensor *input, const aclTensor *threshold, const aclTensor *out)
+OPENATC_ACLNN(LogitGrad, const aclTensor *x, const aclTensor *dy, double eps, aclTensor *out)
+/* (x + bias) * weightScale of the column * activateScale of the row; x is int32. */
+OPENATC_ACLNN(DequantBias, const aclTensor *x, const aclTensor *weightScale,
+              const aclTensor *activateScaleOptional, const aclTensor *biasOptional,
+              int64_t outputDtype, const aclTensor *out)
+/* Logits beyond the k largest of a row, and beyond those that reach the probability p, become
+   -infinity. */
+OPENATC_ACLNN(ApplyTopKTopP, const aclTensor *logits, const aclTensor *p, const aclTensor *k,
+              aclTensor *out)
+OPENATC_ACLNN(TransposeBatchMatMul, const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
+              const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2,
+              const aclIntArray *permY, int8_t cubeMathType, const int32_t batchSplitFactor,
+              aclTensor *out)
+OPENATC_ACLNN(Bucketize, const aclTensor *self, const aclTensor *boundaries, const bool outInt32,
+              const bool right, aclTensor *out)
+/* layernorm(alpha * x + gx) */
+OPENATC_ACLNN(DeepNorm, const aclTensor *x, const aclTensor *gx, const aclTensor *beta,
+              const aclTensor *gamma, double alpha, double epsilon, const aclTensor *meanOut,
+              const aclTensor *rstdOut, const aclTensor *yOut)
+OPENATC_ACLNN(AddLayerNormGrad, const aclTensor *dy, const aclTensor *x1, const aclTensor *x2,
+              const aclTensor *rstd, const aclTensor *mean, const aclTensor *gamma,
+              const aclTensor *dsumOptional, const aclTensor *dxOut, const aclTensor *dgammaOut,
+              const aclTensor *dbetaOut)
+OPENATC_ACLNN(GeGluBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *gelu, int64_t dim, int64_t approximate, aclTensor *gradInput)
+OPENATC_ACLNN(GeGluV3Backward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *gelu, int64_t dim, int64_t approximate, bool activateLeft,
+              aclTensor *gradInput)
+OPENATC_ACLNN(HardswishBackwardV2, const aclTensor *gradOutput, const aclTensor *self,
+              aclTensor *out)
+OPENATC_ACLNN(BinaryCrossEntropyWithLogitsTargetBackward, const aclTensor *gradOutput,
+              const aclTensor *self, const aclTensor *target, const aclTensor *weightOptional,
+              const aclTensor *posWeightOptional, int64_t reduction, aclTensor *gradTarget)
+OPENATC_ACLNN(KlDivTargetBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *target, int64_t reduction, bool logTarget, aclTensor *gradTarget)
+OPENATC_ACLNN(NLLLoss2dBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *target, const aclTensor *weight, int64_t reduction,
+              int64_t ignoreIndex, const aclTensor *totalWeight, aclTensor *out)
+OPENATC_ACLNN(UpsampleBilinear2dAA, const aclTensor *input, const aclIntArray *outputSize,
+              bool alignCorners, double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleBicubic2dAA, const aclTensor *input, const aclIntArray *outputSize,
+              bool alignCorners, double scalesH, double scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleNearest1dV2, const aclTensor *self, const aclIntArray *outputSize,
+              float scaleL, aclTensor *out)
+OPENATC_ACLNN(UpsampleNearest3dV2, const aclTensor *self, const aclIntArray *outputSize,
+              float scalesD, float scalesH, float scalesW, aclTensor *out)
+OPENATC_ACLNN(UpsampleBilinear2dBackwardV2, const aclTensor *gradOut, const aclIntArray *outputSize,
+              const aclIntArray *inputSize, bool alignCorners, double scalesH, double scalesW,
+              aclTensor *gradInput)
+OPENATC_ACLNN(AdaptiveMaxPool2dBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *indices, aclTensor *gradInput)
+OPENATC_ACLNN(AdaptiveMaxPool3d, const aclTensor *self, const aclIntArray *outputSize,
+              aclTensor *outputOut, aclTensor *indicesOut)
+OPENATC_ACLNN(AdaptiveMaxPool3dBackward, const aclTensor *gradOutput, const aclTensor *self,
+              const aclTensor *indices, aclTensor *gradInput)
+OPENATC_ACLNN(NormalTensorFloat, const aclTensor *mean, float std, int64_t seed, int64_t offset,
+              aclTensor *out)
+OPENATC_ACLNN(NormalFloatTensor, float mean, const aclTensor *std, int64_t seed, int64_t offset,
+              aclTensor *out)
+OPENATC_ACLNN(NormalTensorTensor, const aclTensor *mean, const aclTensor *std, int64_t seed,
+              int64_t offset, aclTensor *out)
+OPENATC_ACLNN(RReluWithNoise, const aclTensor *self, const aclTensor *noise, const aclScalar *lower,
+              const aclScalar *upper, bool training, int64_t seed, int64_t offset, aclTensor *out)
+OPENATC_ACLNN(InplaceRReluWithNoise, const aclTensor *self, const aclTensor *noise,
+              const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed,
+              int64_t offset)
+
 #ifdef __cplusplus
 }
 #endif

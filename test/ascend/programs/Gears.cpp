@@ -3,7 +3,8 @@
 //
 // Asks a model which batches, sizes of images or dims it was compiled for, and executes it with
 // each. Its input is ones; what is printed is the shape and the sum of the output.
-// With `aipp`, sets the parameters of dynamic AIPP. With `shape D,D,...`, sets the shape of an
+// With `aipp`, sets the parameters of dynamic AIPP, and executes the model with a buffer for the
+// largest image and with one for its own. With `shape D,D,...`, sets the shape of an
 // input with dims of any size. Usage: gears MODEL [aipp WIDTH HEIGHT | shape DIMS...]
 
 #include "test/ascend/programs/Program.h"
@@ -93,6 +94,17 @@ void setAipp(Model &model, int32_t width, int32_t height) {
   CHECK_ACL(aclmdlSetInputAIPP(model.id, model.inputs, index, aipp));
   CHECK_ACL(aclmdlDestroyAIPP(aipp));
   run(model, "aipp");
+  aclDataBuffer *buffer = aclmdlGetDatasetBuffer(model.inputs, 0);
+  CHECK_ACL(aclrtFree(aclGetDataBufferAddr(buffer)));
+  const auto bytes = size_t(width) * size_t(height) * 3;
+  void *memory = nullptr;
+  CHECK_ACL(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  CHECK_ACL(aclUpdateDataBuffer(buffer, memory, bytes));
+  run(model, "own size");
+  for (size_t fewer : {bytes - 1, size_t(0)}) {
+    CHECK_ACL(aclUpdateDataBuffer(buffer, memory, fewer));
+    EXPECT(aclmdlExecute(model.id, model.inputs, model.outputs) == ACL_ERROR_MODEL_INPUT_NOT_MATCH);
+  }
 }
 
 /// Sets the shape of the input, and allocates memory of that size.
