@@ -5,8 +5,8 @@ Each line of atc_lines.txt has three columns, divided by tabs: what must come of
 where the Ascend toolchain refuses it as well), where such a line stands, and the line itself, written for a shell.
 Shell variables have values. What a line names is made here: a small model with inputs of the same names, types and
 shapes and with outputs of the same names, an AIPP file of the same image size, and so on. An input whose dim is -1 or a
-range is open in the model, too, and then a layer has 4096 weights or more, as those of real networks have: atc refuses
-models of which nothing can stay on the NPU.
+range is open in the model, too. Where that is another dim than the batch, a layer has 4096 weights or more, as those of
+real networks have: atc refuses models of which nothing can stay on the NPU.
 
     test/conformance/atc_lines.py [--build build] [--only TEXT] [--verbose]
 """
@@ -95,7 +95,7 @@ def onnx_model(path, shapes, outputs):
         infos.append(helper.make_tensor_value_info(name, TensorProto.INT64 if is_integer else TensorProto.FLOAT, symbols))
         value = name
 
-        def columns(rows, few, is_open=None in dims):
+        def columns(rows, few, is_open=None in dims[1:]):  # the batch is padded
             return max(few, -(-4096 // rows)) if is_open else few
 
         if is_integer and len(dims) == 2 and re.search("ids|token|text|prev", name):  # each looks at all others
