@@ -23,14 +23,14 @@ void OmDialect::initialize() {
 void atc::om::registerOmDialect(DialectRegistry &registry) { registry.insert<OmDialect>(); }
 
 int64_t atc::om::spanInBytes(MemRefType type) {
+  // The stride of a dim in front of an empty one is not known, though the buffer is static.
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
   int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
   auto [strides, offset] = type.getStridesAndOffset();
   int64_t last = 0;
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
-    if (size == 0)
-      return 0;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
     last += (size - 1) * stride;
-  }
   return (last + 1) * bytes;
 }
 
