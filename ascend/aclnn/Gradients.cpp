@@ -274,9 +274,7 @@ aclnnStatus aclnnLayerNormBackwardGetWorkspaceSize(
              ofWeight = plan.output(gradWeightOut, "gradWeightOut", true),
              ofBias = plan.output(gradBiasOut, "gradBiasOut", true);
   const Dims shape = plan.numbers(normalizedShape, "normalizedShape");
-  if (plan.isGood() &&
-      (shape.empty() || shape.size() > given.dims.size() || gradient.dims != given.dims ||
-       !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
+  if (plan.isGood() && (!areLastDims(shape, given.dims) || gradient.dims != given.dims))
     plan.reject("normalizedShape %s must be the last dims of input %s, whose dims gradOut has",
                 textOf(shape).c_str(), textOf(given.dims).c_str());
   writeNormGradients(plan, gradient, given, average, spread, weight, shape, {}, ofInput, ofWeight,
@@ -297,9 +295,8 @@ aclnnStatus aclnnAddLayerNormGradGetWorkspaceSize(
              more = plan.input(dsumOptional, "dsum", true), ofInput = plan.output(dxOut, "dxOut"),
              ofWeight = plan.output(dgammaOut, "dgammaOut"),
              ofBias = plan.output(dbetaOut, "dbetaOut");
-  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > first.dims.size() ||
-                        gradient.dims != first.dims || second.dims != first.dims ||
-                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), first.dims.rbegin())))
+  if (plan.isGood() && (!areLastDims(weight.dims, first.dims) || gradient.dims != first.dims ||
+                        second.dims != first.dims))
     plan.reject("gamma %s must have the last dims of x1 %s, whose dims dy and x2 have",
                 textOf(weight.dims).c_str(), textOf(first.dims).c_str());
   if (plan.isGood())
@@ -317,9 +314,7 @@ aclnnStatus aclnnRmsNormGradGetWorkspaceSize(const aclTensor *dy, const aclTenso
   const View gradient = plan.input(dy, "dy"), given = plan.input(x, "x"),
              spread = plan.input(rstd, "rstd"), weight = plan.input(gamma, "gamma"),
              ofInput = plan.output(dxOut, "dxOut"), ofWeight = plan.output(dgammaOut, "dgammaOut");
-  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size() ||
-                        gradient.dims != given.dims ||
-                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), given.dims.rbegin())))
+  if (plan.isGood() && (!areLastDims(weight.dims, given.dims) || gradient.dims != given.dims))
     plan.reject("gamma %s must have the last dims of x %s, whose dims dy has",
                 textOf(weight.dims).c_str(), textOf(given.dims).c_str());
   const int64_t width = plan.isGood() ? countOf(weight.dims) : 1;

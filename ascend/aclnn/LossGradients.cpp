@@ -108,7 +108,7 @@ View classGradient(Plan &plan, const View &gradient, const View &self, const Vie
   return result;
 }
 
-/// The same of images: classes become the last dim, and all others one.
+/// Returns classGradient() of images, whose classes are dim 1: a row per pixel.
 View classGradientOfImages(Plan &plan, const View &gradient, const View &self, const View &target,
                            const View &weight, int64_t reduction, int64_t ignored,
                            const View &total) {

@@ -85,8 +85,7 @@ aclnnStatus aclnnLayerNormGetWorkspaceSize(
              meanOut = plan.output(meanOutOptional, "meanOut", true),
              rstdOut = plan.output(rstdOutOptional, "rstdOut", true);
   const Dims shape = plan.numbers(normalizedShape, "normalizedShape");
-  if (plan.isGood() && (shape.empty() || shape.size() > given.dims.size() ||
-                        !std::equal(shape.rbegin(), shape.rend(), given.dims.rbegin())))
+  if (plan.isGood() && !areLastDims(shape, given.dims))
     plan.reject("normalizedShape %s must be the last dims of the input %s", textOf(shape).c_str(),
                 textOf(given.dims).c_str());
   if (plan.isGood()) {
@@ -106,9 +105,8 @@ aclnnStatus aclnnDeepNormGetWorkspaceSize(const aclTensor *x, const aclTensor *g
              bias = plan.input(beta, "beta"), weight = plan.input(gamma, "gamma"),
              y = plan.output(yOut, "yOut"), means = plan.output(meanOut, "meanOut"),
              deviations = plan.output(rstdOut, "rstdOut");
-  if (plan.isGood() && (weight.dims.empty() || weight.dims.size() > given.dims.size() ||
-                        bias.dims != weight.dims || second.dims != given.dims ||
-                        !std::equal(weight.dims.rbegin(), weight.dims.rend(), given.dims.rbegin())))
+  if (plan.isGood() && (!areLastDims(weight.dims, given.dims) || bias.dims != weight.dims ||
+                        second.dims != given.dims))
     plan.reject("gamma %s and beta must have the last dims of x %s, whose dims gx has",
                 textOf(weight.dims).c_str(), textOf(given.dims).c_str());
   if (plan.isGood())

@@ -18,6 +18,11 @@ Dims reducedDims(const Dims &dims, const Dims &axes, bool keep) {
   return reduced;
 }
 
+bool areLastDims(const Dims &last, const Dims &dims) {
+  return !last.empty() && last.size() <= dims.size() &&
+         std::equal(last.rbegin(), last.rend(), dims.rbegin());
+}
+
 View reduced(Plan &plan, const char *op, const View &self, const Dims &given, bool keep,
              aclDataType type) {
   const Dims axes = plan.axesOf(given, self.dims.size());

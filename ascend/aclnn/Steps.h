@@ -82,6 +82,9 @@ View softmaxOf(Plan &plan, const char *op, const View &self, int64_t axis);
 /// Returns dims without those that are reduced, which are 1 where they are kept.
 Dims reducedDims(const Dims &dims, const Dims &axes, bool keep);
 
+/// Returns whether `last` is not empty and `dims` ends with it.
+bool areLastDims(const Dims &last, const Dims &dims);
+
 /// Multiplies matrices, or vectors, with broadcast dims in front.
 View product(Plan &plan, const View &left, const View &right);
 

@@ -35,7 +35,7 @@ struct Convolution {
     int64_t copied = -1; ///< column of the copy where the first window begins; -1: in place
   };
   static constexpr int64_t maxRuns = 16;
-  Run runs[maxRuns];
+  Run runs[maxRuns] = {};
   int64_t numRuns = 0;
   const bool isInPlace = isInside || (isBlocked && findRuns()); ///< nothing is copied
   const bool isWhole = !isInPlace && !findEdges();              ///< whole rows are copied

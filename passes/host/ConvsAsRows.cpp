@@ -11,6 +11,7 @@
 #include "passes/host/RowKernels.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
@@ -30,7 +31,7 @@ struct RowConv {
   int64_t outputs = 0, channels = 0;
 
   size_t numDims() const { return window.size(); }
-  int64_t taps() const { return product(window); }
+  int64_t taps() const { return computeProduct(window); }
   bool isPadded() const {
     return llvm::any_of(begins, [](int64_t n) { return n != 0; }) ||
            llvm::any_of(ends, [](int64_t n) { return n != 0; });
@@ -39,19 +40,17 @@ struct RowConv {
   bool readsAll() const {
     return taps() == 1 && llvm::all_of(strides, [](int64_t n) { return n == 1; });
   }
-
-  static int64_t product(ArrayRef<int64_t> factors) {
-    int64_t result = 1;
-    for (int64_t factor : factors)
-      result *= factor;
-    return result;
-  }
 };
 
-/// Returns a list of a convolution's attributes, or ones; nothing where its length is wrong.
+/// Beyond what a convolution has; products of sizes below it do not wrap.
+constexpr int64_t kLimit = 1 << 20;
+
+/// Returns a list of a convolution's attributes, or ones; nothing where its length is wrong, and
+/// for sizes that no convolution has.
 std::optional<SmallVector<int64_t>> listOf(HostCallOp call, StringRef name, size_t size) {
   const ArrayRef<int64_t> list = integersOf(call, name);
-  if (!list.empty() && (list.size() != size || llvm::any_of(list, [](int64_t n) { return n < 1; })))
+  if (!list.empty() &&
+      (list.size() != size || llvm::any_of(list, [](int64_t n) { return n < 1 || n >= kLimit; })))
     return std::nullopt;
   return list.empty() ? SmallVector<int64_t>(size, 1) : SmallVector<int64_t>(list);
 }
@@ -77,7 +76,7 @@ bool readPads(HostCallOp call, RowConv &conv) {
   if (mode == "VALID" || (mode == "NOTSET" && pads.empty()))
     return true;
   if (mode != "NOTSET" || pads.size() != 2 * numDims ||
-      llvm::any_of(pads, [](int64_t n) { return n < 0; }))
+      llvm::any_of(pads, [](int64_t n) { return n < 0 || n >= kLimit; }))
     return false;
   conv.begins.assign(pads.begin(), pads.begin() + numDims);
   conv.ends.assign(pads.begin() + numDims, pads.end());

@@ -33,7 +33,7 @@ bool readValue(const std::string &path, const om::Tensor &input, MemoryShare &me
 /// Returns zeros, or random values, for an input without a file.
 om::Value makeValue(const om::Tensor &input, bool isRandom, uint64_t seed, om::Error &error);
 
-/// What is said of an input that was given no value and has none to begin with.
+/// Returns the message for an input without a value, given or of its own.
 std::string missingValue(const om::Tensor &input);
 
 /// Reads what the state that is input `input`, of `bytes` bytes, begins with. Returns false where

@@ -24,7 +24,8 @@ constexpr int64_t oldestSearchOpset = 13;
 
 const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
 
-/// One search. Greedy searches and those that sample tokens have one beam, which is not scored.
+/// Expands the node of a search. Greedy searches and those that sample tokens have one beam, which
+/// is not scored.
 class TokenSearch : SearchInputs {
 public:
   TokenSearch(GraphProto &main, NodeProto &node, const std::string &prefix)

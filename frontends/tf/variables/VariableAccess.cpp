@@ -130,14 +130,14 @@ void rewriteAccess(pb::FunctionDef &function, int number, VariableValue &value,
     const pb::AttrValue *batch = attributeOf(function.node_def(number), "batch_dims");
     extra = addNumber(function, name + "/openatc_axis", batch ? batch->i() : 0);
   } else if (access == Access::Scatter) {
+    const std::string dim = addNumber(function, name + "/openatc_dim", -1);
     pb::NodeDef &node = addNode(function, name + "/openatc_rows", "ExpandDims");
     node.add_input(function.node_def(number).input(1));
+    node.add_input(dim);
     deep = node.name() + ":output:0";
     if (const pb::AttrValue *type = attributeOf(function.node_def(number), "Tindices"))
       (*node.mutable_attr())["T"] = *type;
     (*node.mutable_attr())["Tdim"].set_type(pb::DT_INT32);
-    const std::string dim = addNumber(function, name + "/openatc_dim", -1);
-    function.mutable_node_def(function.node_def_size() - 2)->add_input(dim);
   }
   pb::NodeDef &node = *function.mutable_node_def(number);
   if (access == Access::Assign) {

@@ -13,14 +13,14 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
-/// What a function does with a variable whose handle it takes.
+/// How a function uses a variable whose handle is an argument.
 struct VariableUse {
   bool isKnown = true; ///< whether a tensor can stand for the handle
   bool writes = false;
   pb::DataType type = pb::DT_INVALID;
   std::string writer, writerOp; ///< the first write, by its name from the function on
 
-  /// Adds what else is done with the variable, by nodes below `prefix`. False where the type is
+  /// Adds another use of the variable, by nodes below `prefix`. Returns false where the type is
   /// another one.
   bool add(const VariableUse &more, const std::string &prefix);
 };
@@ -31,8 +31,8 @@ struct VariableValue {
   pb::DataType type = pb::DT_INVALID;
 };
 
-/// Adds what a node does with the variable that is its first input. False where no operator on a
-/// tensor does the same.
+/// Adds the use of the variable that is the first input of a node. Returns false where no operator
+/// on a tensor does the same.
 bool addAccess(const pb::NodeDef &node, VariableUse &use);
 
 /// Makes a node of a function, whose first input is a variable, one that takes the value instead.

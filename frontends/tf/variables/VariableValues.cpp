@@ -94,7 +94,7 @@ private:
   std::vector<SmallVector<int>> before;
 };
 
-/// What is asked of a function for each of its arguments.
+/// The order of a function's nodes, and the readers of each tensor.
 struct FunctionIndex {
   explicit FunctionIndex(const pb::FunctionDef &function) : order(function) {
     for (int number = 0; number < function.node_def_size(); ++number) {
@@ -341,12 +341,12 @@ private:
         returned.push_back(argument);
     }
     const int outputs = callees.functions.front()->signature().output_arg_size();
+    std::vector<pb::DataType> types;
+    for (const auto &[input, value] : taken)
+      types.push_back(value->type);
     std::vector<std::string> names;
     for (const auto &[number, function] : enumerate(callees.functions)) {
       const Role role = !callees.isLoop ? Role::Call : number == 0 ? Role::Body : Role::Condition;
-      std::vector<pb::DataType> types;
-      for (const auto &[input, value] : taken)
-        types.push_back(value->type);
       names.push_back(copyOf(*function, arguments, types, returned, role));
     }
     if (!callees.isPartitioned)

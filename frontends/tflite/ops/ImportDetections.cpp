@@ -45,7 +45,7 @@ void importNms5(OpContext &c) { suppress(c, true); }
 
 //===--- Detections of a network with anchors -----------------------------===//
 
-/// What the operator's parameters state.
+/// The parameters of TFLite_Detection_PostProcess.
 struct DetectionOptions {
   int64_t maxDetections = 0;
   int64_t maxClasses = 0; ///< of one box, unless each class has boxes of its own
@@ -167,20 +167,19 @@ void importDetections(OpContext &c) {
   Detections found =
       (options.isPerClass ? choosePerClass : chooseBest)(c, options, boxes, scores, least);
   const int64_t slots = options.maxClasses, total = options.maxDetections * slots;
-  // Boxes with fewer classes than they have room for leave it empty.
-  auto setRows = [&](Value value, unsigned index) {
-    if (const int64_t unused = slots - std::min(slots, options.numClasses); unused > 0)
-      value = c.node("Pad", {value, c.ints({0, 0, 0, unused}), c.scalar(0)});
-    Value missing = c.node("Sub", {c.ints({options.maxDetections}), found.count});
-    c.setOutput(c.reshape(padRows(c, value, missing, 2, c.scalar(0)), {1, total}), index);
-  };
-  Value all = found.boxes;
-  if (slots > 1)
-    all = c.node("Tile", {all, c.ints({1, slots})});
   Value missing = c.node("Sub", {c.ints({options.maxDetections}), found.count});
-  c.setOutput(c.reshape(padRows(c, all, missing, 2, c.scalar(0)), {1, total, 4}), 0);
-  setRows(found.classes, 1);
-  setRows(found.scores, 2);
+  auto setRows = [&](Value value, const Dims &dims, unsigned index) {
+    c.setOutput(c.reshape(padRows(c, value, missing, 2, c.scalar(0)), dims), index);
+  };
+  // Boxes with fewer classes than they have room for leave it empty.
+  auto withRoom = [&](Value value) {
+    const int64_t unused = slots - std::min(slots, options.numClasses);
+    return unused > 0 ? c.node("Pad", {value, c.ints({0, 0, 0, unused}), c.scalar(0)}) : value;
+  };
+  setRows(slots > 1 ? c.node("Tile", {found.boxes, c.ints({1, slots})}) : found.boxes,
+          {1, total, 4}, 0);
+  setRows(withRoom(found.classes), {1, total}, 1);
+  setRows(withRoom(found.scores), {1, total}, 2);
   c.setOutput(c.cast(found.count, onnx::TensorProto::FLOAT), 3);
 }
 

@@ -126,7 +126,7 @@ public:
 
 private:
   static constexpr int64_t kLanes = 16, kChunk = IntegerGates::kChunk;
-  /// What is read this number of bytes later is requested from the second cache.
+  /// How many bytes ahead weights are prefetched where no panel follows.
   static constexpr int64_t kNearDistance = 2048;
   static constexpr float kLimb = 1024;
 

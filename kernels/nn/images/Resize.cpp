@@ -285,7 +285,7 @@ private:
       c.failType(x.dtype());
   }
 
-  /// Of a resize of integers: the neighbors of each result along an axis and their weights, [taps,
+  /// The neighbors of each result of interpolateIntegers() along an axis, and their weights: [taps,
   /// out].
   struct Neighbors {
     int64_t *indices = nullptr;
