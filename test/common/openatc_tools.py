@@ -12,7 +12,9 @@ RUNTIME = str(BUILD / "lib/libopenatc_runtime.so")
 
 
 def tool(name):
-    return str(BUILD / "bin" / name)
+    """Returns the path of a tool, or of what has a server run it (the plug-in tool_server)."""
+    sockets = os.environ.get("OPENATC_TOOL_SOCKETS")
+    return str(BUILD / "bin" / ("served" if sockets and os.path.exists(f"{sockets}/{name}") else "") / name)
 
 
 def call(*command, timeout=600):

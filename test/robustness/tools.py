@@ -10,11 +10,15 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
+
 BUILD = Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 GOLDEN = ROOT / "test" / "runtime-lite" / "golden" / "schema-1.0.om"
 
@@ -51,8 +55,10 @@ def call(tool, *args, cwd=None, user=None, file_bytes=None, files=None, memory=M
     # libMLIR is not instrumented, and its containers cross the boundary.
     environment = {**os.environ, "ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:"
                                                  "allocator_may_return_null=1"}
-    done = subprocess.run([str(BUILD / "bin" / tool), *map(str, args)], cwd=cwd, env=environment,
-                          preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    # A server's processes have limits of their own, but neither another user nor ignored signals.
+    own = user is not None or file_bytes is not None
+    done = subprocess.run([str(BUILD / "bin" / tool) if own else openatc_tools.tool(tool), *map(str, args)],
+                          cwd=cwd, env=environment, preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=MAX_SECONDS, check=False, user=user)
     errors = done.stderr.decode(errors="replace")
     if SANITIZED:
