@@ -12,6 +12,8 @@ import pytest
 from acl_begin import BEGUN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 sys.path.insert(0, os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python")))
 TYPES = {"float32": 0, "int32": 3, "int64": 9}
@@ -22,7 +24,7 @@ NOT_FOUND = 100024
 
 @pytest.fixture(scope="module")
 def acl():
-    os.environ["OPENATC_ATC"] = str(BUILD / "bin/atc")
+    os.environ["OPENATC_ATC"] = openatc_tools.tool("atc")
     acl = pytest.importorskip("acl")
     begun = acl.init()
     assert begun in BEGUN

@@ -13,6 +13,8 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 PROGRAMS = BUILD / "bin"
 PICTURES = ROOT / "examples/digits/pictures"
@@ -23,7 +25,7 @@ DIGITS = (2, 7, 4, 0)
 def run(*command):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                             timeout=300, env=os.environ | {"PYTHONPATH": PACKAGES,
-                                                           "OPENATC_ATC": str(BUILD / "bin/atc")})
+                                                           "OPENATC_ATC": openatc_tools.tool("atc")})
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 

@@ -13,6 +13,8 @@ from acl_begin import BEGUN
 np = pytest.importorskip("numpy")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 PICTURES = ROOT / "examples/digits/pictures"
 PACKAGES = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
@@ -289,7 +291,7 @@ def test_a_matrix_product_of_pyacl(started):
 
 def test_an_operator_is_compiled_and_executed_by_pyacl(started, monkeypatch):
     acl = started
-    monkeypatch.setenv("OPENATC_ATC", str(BUILD / "bin/atc"))
+    monkeypatch.setenv("OPENATC_ATC", openatc_tools.tool("atc"))
     stream, ret = acl.rt.create_stream()
     assert ret == 0
     values = np.arange(8, dtype=np.float32).reshape(2, 4)

@@ -44,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 from onnx_values import Raw, difference, load_value  # noqa: E402
 from openatc_runtime import Npu, Session  # noqa: E402
 from openatc_tools import RUNTIME, call, tool  # noqa: E402
+from tool_server import servers  # noqa: E402
 
 DEBIAN = Path("/usr/share/libonnx-testdata/data")
 # "skipped" is what no compiler can answer from the folder; the reason stands beside it.
@@ -378,11 +379,12 @@ def main():
         print("no tests found")
         return 1
     started, results = time.monotonic(), {}
-    for folder, result, text in run_all(tests, options):
-        name = str(folder.relative_to(root))
-        results[name] = (result, text)
-        if result in LOUD:
-            print(f"{result.upper()}: {name}: {text}", flush=True)
+    with servers():
+        for folder, result, text in run_all(tests, options):
+            name = str(folder.relative_to(root))
+            results[name] = (result, text)
+            if result in LOUD:
+                print(f"{result.upper()}: {name}: {text}", flush=True)
     if not options.quiet:
         for name, (result, text) in sorted(results.items()):
             if result in ("unsupported", "skipped"):

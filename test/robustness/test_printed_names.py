@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from models import model, net, node, tensor, weights  # noqa: E402
 from tools import BUILD, ROOT, available  # noqa: E402
+import openatc_tools  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
 
@@ -68,7 +69,7 @@ def assert_clean(data, where="", readable=None):
 
 def use(folder, tool, *args, status=0, readable=None):
     """Runs a tool; what it prints must be clean."""
-    done = subprocess.run([str(BUILD / "bin" / tool), *args], cwd=folder, capture_output=True,
+    done = subprocess.run([openatc_tools.tool(tool), *args], cwd=folder, capture_output=True,
                           check=False, timeout=120)
     where = (tool, args)
     assert done.returncode == status, (where, done)
@@ -240,7 +241,7 @@ def test_refused_models(name, tmp_path):
                         ("atc-translate", "--import-onnx", "m.onnx", "--locations"),
                         ("atc-translate", "--interpret", "m.onnx"),
                         ("amct", "calibrate", "--model", "m.onnx", "--data", ".", "--output", "q")):
-        done = subprocess.run([BUILD / "bin" / tool, *args], cwd=tmp_path, capture_output=True,
+        done = subprocess.run([openatc_tools.tool(tool), *args], cwd=tmp_path, capture_output=True,
                               check=False, timeout=60)
         assert done.returncode in (0, 1), (tool, args, done)
         assert_clean(done.stdout + done.stderr, (name, tool))

@@ -7,10 +7,13 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 MODEL = ROOT / "examples" / "digits" / "digits.onnx"
 # An L2 that the activations do not fit, and launches that cost little, so that groups of layers matter.
@@ -19,7 +22,7 @@ SMALL_L2 = "base = Ascend310P3\nl2Prefetch = 1\nl2Bytes = 131072\nrunCycles = 0\
 
 def call(name, *arguments, **variables):
     environment = {k: v for k, v in os.environ.items() if k != "TUNE_BANK_PATH"}
-    done = subprocess.run([str(BUILD / "bin" / name), *map(str, arguments)], text=True,
+    done = subprocess.run([openatc_tools.tool(name), *map(str, arguments)], text=True,
                           capture_output=True, env=environment | variables, timeout=300)
     return done.returncode, done.stdout + done.stderr
 

@@ -7,11 +7,14 @@ import math
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 DIGITS = ROOT / "examples" / "digits"
 
@@ -32,7 +35,7 @@ MAP = """func.func @main(%in: memref<{n}xf32> {{om.name = "x"}},
 
 
 def tool(name, *args, cwd=None):
-    return subprocess.run([BUILD / "bin" / name, *map(str, args)], cwd=cwd, capture_output=True,
+    return subprocess.run([openatc_tools.tool(name), *map(str, args)], cwd=cwd, capture_output=True,
                           text=True, timeout=300)
 
 

@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 from caffe_nets import Net  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
@@ -22,7 +23,7 @@ SOC = "--soc_version=Ascend310P3"
 
 
 def tool(name, *args, cwd=None, fails=False):
-    result = subprocess.run([BUILD / "bin" / name, *map(str, args)], cwd=cwd, capture_output=True,
+    result = subprocess.run([openatc_tools.tool(name), *map(str, args)], cwd=cwd, capture_output=True,
                             text=True, timeout=300)
     assert (result.returncode != 0) == fails, result.stdout + result.stderr
     return result.stdout

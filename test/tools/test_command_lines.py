@@ -1,13 +1,13 @@
 # Command lines as people write them, each with what must come of it. Run with
 # `pytest test/tools`; OPENATC_BUILD_DIR names another build folder.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import concurrent.futures
 import os
 import pathlib
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -15,6 +15,8 @@ pytest.importorskip("onnx")
 import command_lines  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for more information"
 
@@ -22,22 +24,15 @@ FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for mor
 def run(folder, line):
     words = shlex.split(line.replace("\\\n", ""))  # as a shell continues a line
     assert words[0] == "atc"
-    return subprocess.run([BUILD / "bin" / "atc", *words[1:]], cwd=folder, capture_output=True,
+    return subprocess.run([openatc_tools.tool("atc"), *words[1:]], cwd=folder, capture_output=True,
                           text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """The result of each line, each in a folder of its own."""
+def files(tmp_path_factory):
     files = tmp_path_factory.mktemp("files")
     command_lines.make_files(files)
-    folders = []
-    for i, _ in enumerate(command_lines.LINES):
-        folder = tmp_path_factory.mktemp("line") / str(i)
-        shutil.copytree(files, folder, copy_function=os.link)
-        folders.append(folder)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(run, folders, (line for line, _ in command_lines.LINES)))
+    return files
 
 
 def test_there_are_enough_lines():
@@ -45,9 +40,11 @@ def test_there_are_enough_lines():
 
 
 @pytest.mark.parametrize("index", range(len(command_lines.LINES)))
-def test_line(results, index):
+def test_line(files, tmp_path, index):
     line, expect = command_lines.LINES[index]
-    result = results[index]
+    folder = tmp_path / "line"
+    shutil.copytree(files, folder, copy_function=os.link)
+    result = run(folder, line)
     text = result.stdout + result.stderr
     words = re.findall(r' "(.*?)"(?= "|$)', expect)
     codes = re.sub(r' ".*', "", expect).split()

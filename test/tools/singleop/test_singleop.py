@@ -5,16 +5,19 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "test/common"))
+import openatc_tools  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
 
 
 def tool(name, *args, cwd=None, fails=False):
-    result = subprocess.run([BUILD / "bin" / name, *map(str, args)], cwd=cwd, capture_output=True,
+    result = subprocess.run([openatc_tools.tool(name), *map(str, args)], cwd=cwd, capture_output=True,
                             text=True, timeout=300)
     assert (result.returncode != 0) == fails, result.stdout + result.stderr
     return result.stdout
