@@ -6,6 +6,7 @@
 #include "backends/cpu/ExpandRounding.h"
 #include "support/OutputStream.h"
 
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -110,6 +111,13 @@ void CodeGenerator::runPasses(Module &module,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
   build(builder).run(module, modules);
+}
+
+std::string bitcodeOf(const Module &module) {
+  std::string bytes;
+  raw_string_ostream os(bytes);
+  WriteBitcodeToFile(module, os);
+  return bytes;
 }
 
 Error CodeGenerator::generate(Module &module, CodeGenFileType type, Object &bytes) {

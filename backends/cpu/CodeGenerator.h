@@ -46,6 +46,9 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
+/// Returns the bytes that the code of a module depends on, besides the code generator.
+std::string bitcodeOf(const llvm::Module &module);
+
 /// Calls `work(i)` for all i below `count` on at most `threads` threads, and returns the errors of
 /// all calls as one.
 llvm::Error forEachInParallel(size_t count, unsigned threads,

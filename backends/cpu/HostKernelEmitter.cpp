@@ -11,7 +11,6 @@
 #include "backends/cpu/KernelBitcode.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -95,14 +94,6 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, cons
     return passes;
   });
   return module;
-}
-
-/// Returns the bytes that the code of a module depends on, besides the code generator.
-std::string bitcodeOf(const Module &module) {
-  std::string bytes;
-  raw_string_ostream os(bytes);
-  WriteBitcodeToFile(module, os);
-  return bytes;
 }
 
 } // namespace

@@ -11,8 +11,6 @@
 
 #include "llvm/Support/BLAKE3.h"
 
-#include <atomic>
-
 using namespace llvm;
 
 namespace atc::cpu {
@@ -37,7 +35,6 @@ Expected<std::vector<Object>> emitHostKernels(ArrayRef<HostKernel> kernels, cons
   for (const HostKernel &kernel : kernels)
     wanted.push_back({kernel.symbol(), kernel.types});
   std::vector<Object> objects(wanted.size());
-  std::atomic<bool> stored{false};
   Error error = forEachInParallel(objects.size(), options.threads, [&](size_t i) -> Error {
     const auto &[symbol, types] = wanted[i];
     const HostKernelCode code = codeOf(symbol, types, level);
@@ -59,14 +56,11 @@ Expected<std::vector<Object>> emitHostKernels(ArrayRef<HostKernel> kernels, cons
     if (!object)
       return object.takeError();
     cache.store(key, *object);
-    stored = true;
     objects[i] = std::move(*object);
     return Error::success();
   });
   if (error)
     return error;
-  if (stored)
-    cache.prune();
   return objects;
 }
 

@@ -97,12 +97,13 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   }
 
   stage("generate code");
-  auto objects = emitObjects(*kernels, level, options);
+  const ObjectCache cache(options.cache);
+  auto objects = emitObjects(*kernels, level, options, cache);
   if (!objects)
     return objects.takeError();
   if (!options.hostKernels.empty() || level.needsLibrary()) {
     stage("generate host kernels");
-    auto hosts = emitHostKernels(options.hostKernels, level, options, ObjectCache(options.cache));
+    auto hosts = emitHostKernels(options.hostKernels, level, options, cache);
     if (!hosts)
       return hosts.takeError();
     llvm::move(*hosts, std::back_inserter(*objects));

@@ -50,6 +50,7 @@ public:
 
   /// Returns the object of that key; nothing where there is none.
   std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key) const;
+  /// Keeps an object, and prunes the folder with one in 256 of them.
   void store(llvm::StringRef key, llvm::ArrayRef<char> object) const;
   /// Removes the files that were not used for the longest time, down to three quarters of
   /// `maxBytes`, where all together are larger than that, and unfinished files (*.part) that a

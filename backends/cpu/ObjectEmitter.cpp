@@ -127,8 +127,10 @@ void optimize(CodeGenerator &generator, Module &module) {
   generator.runPasses(module, [&](PassBuilder &) { return std::move(passes); });
 }
 
+/// Generates the code of one part, or takes that of an equal one out of the cache: a model is
+/// compiled again and again while somebody works on it, and most of its kernels stay as they were.
 Error emitPart(mlir::ModuleOp part, const CpuLevel &level, const EmitOptions &options,
-               StringRef name, Object &object) {
+               const ObjectCache &cache, StringRef name, Object &object) {
   auto generator = CodeGenerator::create(level);
   if (!generator)
     return generator.takeError();
@@ -139,12 +141,24 @@ Error emitPart(mlir::ModuleOp part, const CpuLevel &level, const EmitOptions &op
                              "the kernels of " + name + " could not be translated to LLVM IR");
   code.setTarget(*module);
   code.setAttributes(*module);
+  // The name has the number of the part, which the code does not depend on.
+  module->setModuleIdentifier("");
+  module->setSourceFileName("");
+  const std::string key = ObjectCache::key({"part", level.name, bitcodeOf(*module)});
+  if (options.tempDir.empty())
+    if (std::optional<Object> found = cache.find(key)) {
+      object = std::move(*found);
+      return Error::success();
+    }
   moveBitsOfBFloat(*module);
   optimize(code, *module);
   if (!options.tempDir.empty())
     if (Error error = code.keep(*module, options.tempDir, name))
       return error;
-  return code.generate(*module, object);
+  if (Error error = code.generate(*module, object))
+    return error;
+  cache.store(key, object);
+  return Error::success();
 }
 
 /// Returns the number of operations, by which parts are balanced.
@@ -196,7 +210,7 @@ void registerEmitterDialects(mlir::DialectRegistry &registry) {
 }
 
 Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
-                                          const EmitOptions &options) {
+                                          const EmitOptions &options, const ObjectCache &cache) {
   // Equal functions and constants of a part are merged, so that the number of parts affects the
   // code: it is the same on every machine, and larger than most numbers of threads, so that a slow
   // part does not leave the others idle.
@@ -207,7 +221,7 @@ Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel
   // remarks are printed in order.
   const unsigned threads = kernels.getContext()->isMultithreadingEnabled() ? options.threads : 1;
   if (Error error = forEachInParallel(parts.size(), threads, [&](size_t i) {
-        return emitPart(*parts[i], level, options, level.name + "." + std::to_string(i),
+        return emitPart(*parts[i], level, options, cache, level.name + "." + std::to_string(i),
                         objects[i]);
       }))
     return error;

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/CpuLevels.h"
 #include "backends/cpu/Object.h"
+#include "backends/cpu/ObjectCache.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace atc::cpu {
@@ -23,9 +24,11 @@ struct EmitOptions {
 };
 
 /// Compiles a module in the LLVM dialect to position-independent ELF objects. The kernels are
-/// distributed over several objects that are compiled in parallel; `kernels` is empty afterwards.
+/// distributed over several objects that are compiled in parallel, unless `cache` has them;
+/// `kernels` is empty afterwards.
 llvm::Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
-                                                const EmitOptions &options);
+                                                const EmitOptions &options,
+                                                const ObjectCache &cache);
 
 } // namespace atc::cpu
 

@@ -50,7 +50,8 @@ inline int listenAt(const char *path) {
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const std::string early = std::string(path) + ".new";
   const sockaddr_un address = addressOf(early.c_str());
-  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
+  if (listener < 0 ||
+      bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
       listen(listener, 64) != 0 || rename(early.c_str(), path) != 0)
     return -1;
   return listener;
@@ -60,7 +61,8 @@ inline int listenAt(const char *path) {
 inline int connectTo(const char *path) {
   const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_un address = addressOf(path);
-  if (connection >= 0 && connect(connection, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0)
+  if (connection >= 0 &&
+      connect(connection, reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0)
     return connection;
   if (connection >= 0)
     close(connection);
@@ -98,7 +100,8 @@ inline bool send(int connection, const Request &request) {
   if (sendmsg(connection, &envelope.message, MSG_NOSIGNAL) != sizeof envelope.head)
     return false;
   for (size_t at = 0; at < request.text.size();) {
-    const ssize_t sent = ::send(connection, request.text.data() + at, request.text.size() - at, MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(connection, request.text.data() + at, request.text.size() - at, MSG_NOSIGNAL);
     if (sent <= 0)
       return false;
     at += sent;

@@ -1,8 +1,8 @@
 //===-- ToolClient.cpp - runs a tool in its server ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Stands for a tool of the same name: has its server run it (ToolServer.cpp), and ends as it did. Where
-// there is no server, or this process differs from it, it becomes the tool.
+// Stands for a tool of the same name: has its server run it (ToolServer.cpp), and ends as it did.
+// Where there is no server, or this process differs from it, it becomes the tool.
 //
 //   OPENATC_TOOL_SOCKETS   the folder of the servers' sockets, each with the name of its tool
 //   OPENATC_TOOLS          the folder of the tools
@@ -23,8 +23,8 @@ using namespace atc::test;
 
 namespace {
 
-/// Returns whether a server would run the tool as this process: as its user, and without libraries that are
-/// loaded in front of its own.
+/// Returns whether a server would run the tool as this process: as its user, and without libraries
+/// that are loaded in front of its own.
 bool isAlike(const std::string &socket) {
   struct stat status;
   return !getenv("LD_PRELOAD") && stat(socket.c_str(), &status) == 0 && status.st_uid == geteuid();

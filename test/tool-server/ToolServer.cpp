@@ -1,11 +1,11 @@
 //===-- ToolServer.cpp - starts a tool once, and runs it many times -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The tests compile thousands of models that take less time than the dynamic loader, which relocates
-// libMLIR and libLLVM at each start. This library is preloaded into a tool (LD_PRELOAD) and stops it in
-// front of main: from then on the process takes requests from a socket, and a fork of it runs main for
-// each, with the arguments, environment, folder, limits and standard streams of who asked. The tool
-// itself is the one that users have, and knows nothing of this.
+// The tests compile thousands of models that take less time than the dynamic loader, which
+// relocates libMLIR and libLLVM at each start. This library is preloaded into a tool (LD_PRELOAD)
+// and stops it in front of main: from then on the process takes requests from a socket, and a fork
+// of it runs main for each, with the arguments, environment, folder, limits and standard streams of
+// who asked. The tool itself is the one that users have, and knows nothing of this.
 //
 //   OPENATC_SERVE_SOCKET   the path of the socket; without it the tool runs as always
 //
@@ -126,7 +126,8 @@ struct Child {
     if (process < 0)
       close(connection);
     else
-      children.push_back({connection, process, static_cast<int>(syscall(SYS_pidfd_open, process, 0))});
+      children.push_back(
+          {connection, process, static_cast<int>(syscall(SYS_pidfd_open, process, 0))});
   }
 }
 
@@ -143,7 +144,8 @@ int mainOrServer(int argc, char **argv, char **variables) {
 
 extern "C" int __libc_start_main(atc::test::Main main, int argc, char **argv, void (*init)(),
                                  void (*fini)(), void (*loaderFini)(), void *stackEnd) {
-  auto *start = reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  auto *start =
+      reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
   atc::test::realMain = main;
   return start(atc::test::mainOrServer, argc, argv, init, fini, loaderFini, stackEnd);
 }

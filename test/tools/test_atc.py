@@ -68,6 +68,22 @@ def model(tmp_path):
     return tmp_path
 
 
+def test_code_that_is_kept_is_that_of_a_first_compilation(model):
+    """A kernel that did not change is taken from the cache, another one is generated."""
+    def compiled(name):
+        check_success(atc("--model=m.mlir", f"--output={name}", "--target=cpu", "--op_compiler_cache_dir=cache",
+                          cwd=model))
+        return (model / f"{name}.om").read_bytes(), {path.name: path.stat().st_ino for path in (model / "cache").iterdir()}
+    first, kept = compiled("m")
+    assert kept and compiled("m") == (first, kept)
+    (model / "m.mlir").write_text(MAP.format(n=1003, body="    %r = arith.mulf %v, %v : f32"))
+    other, both = compiled("m")
+    assert other != first and kept.items() < both.items()
+    for path in (model / "cache").iterdir():
+        path.write_bytes(path.read_bytes()[:-1])
+    assert compiled("m")[0] == other
+
+
 def run(folder, om, x, *args):
     np.save(folder / "x.npy", x)
     result = tool("om-run", folder / om, "--input", folder / "x.npy", "--output", folder / "out", *args)

@@ -123,4 +123,5 @@ def test_compiler_has_the_code_of_cells(tmp_path, kind, gates, level):
     cache = tmp_path / "cache"
     compile_model(tmp_path / "cell.onnx", tmp_path, f"--target_cpu={level}",
                   f"--op_compiler_cache_dir={cache}")
-    assert not cache.exists()
+    # That of a host kernel would be larger than what is generated around it.
+    assert sum(file.stat().st_size for file in cache.glob("*")) < 10000

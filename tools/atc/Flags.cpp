@@ -173,7 +173,7 @@ const Flag flags[] = {
     {"sparsity", None, "0", "0,1", compatible, "weights of 4:2 sparsity are computed like others, with equal results"},
     {"auto_tune_mode", Used, "", "", compatible, ""},
     {"op_compiler_cache_mode", Used, "enable", "disable,enable,force", compatible,
-     "whether the code of host kernels is kept for later compilations; force: generated anew"},
+     "whether the code of kernels is kept for later compilations; force: generated anew"},
     {"op_compiler_cache_dir", Used, "", "", compatible,
      "the folder where it is kept ($OPENATC_CACHE_DIR, else ~/.cache/openatc)"},
     {"dump_mode", None, "0", "0,1", compatible, "--save_temps keeps intermediate forms"},
