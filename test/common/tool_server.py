@@ -12,7 +12,7 @@ import time
 
 from openatc_tools import BUILD
 
-SERVED = ("atc", "atc-translate")
+SERVED = ("atc", "atc-translate", "amct", "aoe")
 PRELOADED = BUILD / "lib/libopenatc_tool_server.so"
 
 
