@@ -152,6 +152,10 @@ Value OpContext::quantize(Value value, const fb::Tensor &tensor) {
   return result;
 }
 
+Value OpContext::stored(Value value, const fb::Tensor &tensor) {
+  return isQuantized(tensor) && !value.isStored ? quantize(value, tensor) : value;
+}
+
 Value OpContext::in(unsigned index) {
   Value value = raw(index);
   if (hasFailed || !value.isStored)
@@ -469,8 +473,7 @@ void OpContext::setOutput(Value value, unsigned index) {
   const fb::Tensor &tensor = outputTensor(index);
   if (hasFailed)
     return;
-  if (isQuantized(tensor) && !value.isStored)
-    value = quantize(value, tensor);
+  value = stored(value, tensor);
   // A value that another operator made, or that is an output already, keeps its name.
   const bool isTaken = llvm::any_of(
       *proto.outputs(), [&](int32_t output) { return graph.names[output] == value.name; });

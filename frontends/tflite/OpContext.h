@@ -152,6 +152,8 @@ public:
   Value scalarLike(unsigned index, double value);
   Value scalar(float value);
   Value floats(llvm::ArrayRef<float> values); ///< one dim
+  /// Returns real values as the integers that a quantized tensor stores; others as they are.
+  Value stored(Value value, const fb::Tensor &tensor);
   /// Returns a constant of the file.
   Value constantOf(const fb::Tensor &tensor);
   /// Returns the elements from `begin` up to `end` along an axis.

@@ -7,9 +7,10 @@ namespace atc::tflite {
 
 using Family = llvm::ArrayRef<OpRow> (*)();
 
-static constexpr Family families[] = {
-    complexOps,   controlOps, detectionOps, elementwiseOps, gatherOps,   moveOps,  normOps,
-    recurrentOps, reduceOps,  scatterOps,   sliceOps,       variableOps, windowOps};
+static constexpr Family families[] = {cellOps,        complexOps,  controlOps, detectionOps,
+                                      elementwiseOps, gatherOps,   moveOps,    normOps,
+                                      recurrentOps,   reduceOps,   scatterOps, sliceOps,
+                                      stableHloOps,   variableOps, windowOps};
 
 const OpRow *findOp(fb::BuiltinOperator code, llvm::StringRef name) {
   for (Family family : families)
@@ -36,7 +37,6 @@ std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name) {
   case HASHTABLE_FIND:
   case HASHTABLE_IMPORT:
   case HASHTABLE_SIZE:
-  case HASHTABLE_LOOKUP:
     return "looks up words";
   case RANDOM_STANDARD_NORMAL:
   case RANDOM_UNIFORM:

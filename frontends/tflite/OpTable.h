@@ -16,6 +16,7 @@ struct OpRow {
 };
 
 /// Return the rows of a family of operators.
+llvm::ArrayRef<OpRow> cellOps();
 llvm::ArrayRef<OpRow> complexOps();
 llvm::ArrayRef<OpRow> controlOps();
 llvm::ArrayRef<OpRow> detectionOps();
@@ -27,6 +28,7 @@ llvm::ArrayRef<OpRow> recurrentOps();
 llvm::ArrayRef<OpRow> reduceOps();
 llvm::ArrayRef<OpRow> scatterOps();
 llvm::ArrayRef<OpRow> sliceOps();
+llvm::ArrayRef<OpRow> stableHloOps();
 llvm::ArrayRef<OpRow> variableOps();
 llvm::ArrayRef<OpRow> windowOps();
 

@@ -62,6 +62,60 @@ void describe(OpContext &c, onnx::ValueInfoProto &info, const std::string &name,
   }
 }
 
+/// Fills `body` with the branches from `branch` on, each but the last one behind its condition.
+bool fillBranches(OpContext &c, onnx::GraphProto &body, llvm::ArrayRef<int32_t> branches,
+                  llvm::ArrayRef<Value> conditions, const std::vector<std::string> &inputs) {
+  std::vector<std::string> results;
+  if (branches.size() == 1) {
+    if (!fillBody(c, body, branches[0], inputs, results))
+      return false;
+  } else {
+    const std::string name = c.model.uniqueName("case");
+    onnx::NodeProto &choice = addOnnxNode(body, "If", name, {conditions[0].name}, {});
+    for (bool isTaken : {true, false}) {
+      onnx::AttributeProto &attribute = *choice.add_attribute();
+      attribute.set_name(isTaken ? "then_branch" : "else_branch");
+      attribute.set_type(onnx::AttributeProto::GRAPH);
+      attribute.mutable_g()->set_name(c.model.uniqueName("branch"));
+      if (!fillBranches(c, *attribute.mutable_g(),
+                        isTaken ? branches.take_front() : branches.drop_front(),
+                        conditions.drop_front(!isTaken), inputs))
+        return false;
+    }
+    for (unsigned i = 0; i < c.numOutputs(); ++i)
+      results.push_back(choice.add_output()->assign(c.model.uniqueName("value")));
+  }
+  for (const std::string &name : results)
+    body.add_output()->set_name(name);
+  return results.size() == c.numOutputs();
+}
+
+/// An index without a branch takes the last one.
+void importCase(OpContext &c) {
+  const auto *p = c.options2<fb::StablehloCaseOptions>();
+  constexpr unsigned mostBranches = 64;
+  if (!p || !p->branches() || p->branches()->size() == 0 || p->branches()->size() > mostBranches)
+    return c.fail("must have 1 to " + llvm::Twine(mostBranches) + " branches");
+  const std::vector<int32_t> branches(p->branches()->begin(), p->branches()->end());
+  Value index = c.reshape(c.indices(0), {});
+  std::vector<Value> conditions;
+  for (size_t i = 0; i < branches.size(); ++i)
+    conditions.push_back(c.node("Equal", {index, c.intScalar(i)}));
+  const std::vector<std::string> inputs = rawInputs(c, 1);
+  if (c.failed())
+    return;
+  if (branches.size() == 1)
+    conditions.push_back(conditions[0]);
+  setStored(c, c.regionNode("If", {conditions[0]}, c.numOutputs(), {"then_branch", "else_branch"},
+                            [&](unsigned side, onnx::GraphProto &body) {
+                              const llvm::ArrayRef<int32_t> all = branches;
+                              const bool isLast = side == 0 || all.size() == 1;
+                              return fillBranches(
+                                  c, body, isLast ? all.take_front() : all.drop_front(),
+                                  llvm::ArrayRef(conditions).drop_front(isLast ? 0 : 1), inputs);
+                            }));
+}
+
 /// Imports the subgraph that computes the same as the operator.
 void importComposite(OpContext &c) {
   const auto *p = c.options2<fb::CompositeOptions>();
@@ -122,8 +176,10 @@ void importWhile(OpContext &c) {
 
 llvm::ArrayRef<OpRow> controlOps() {
   using enum fb::BuiltinOperator;
-  static const OpRow rows[] = {
-      {IF, importIf}, {STABLEHLO_COMPOSITE, importComposite}, {WHILE, importWhile}};
+  static const OpRow rows[] = {{IF, importIf},
+                               {STABLEHLO_CASE, importCase},
+                               {STABLEHLO_COMPOSITE, importComposite},
+                               {WHILE, importWhile}};
   return rows;
 }
 

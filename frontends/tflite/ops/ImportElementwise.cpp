@@ -267,6 +267,10 @@ llvm::ArrayRef<OpRow> elementwiseOps() {
       {SQRT, importEqualOp, "Sqrt"},
       {SQUARE, importSquare},
       {SQUARED_DIFFERENCE, importSquaredDifference},
+      {STABLEHLO_ADD, importAdd},
+      {STABLEHLO_MAXIMUM, importEqualOp, "Max"},
+      {STABLEHLO_MINIMUM, importEqualOp, "Min"},
+      {STABLEHLO_MULTIPLY, importMul},
       {SUB, importSub},
       {TANH, importEqualOp, "Tanh"},
   };

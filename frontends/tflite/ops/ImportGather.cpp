@@ -56,6 +56,65 @@ void importEmbeddingLookup(OpContext &c) {
   c.setOutput(c.node("Gather", {c.moved(1), c.indices(0)}));
 }
 
+/// Looks up the rows of keys; those without a key are zeros, and are no hits.
+void importHashtableLookup(OpContext &c) {
+  Value isFound = c.node("Equal", {c.unsqueeze(c.indices(0), {1}), c.unsqueeze(c.indices(1), {0})});
+  isFound = c.cast(isFound, onnx::TensorProto::INT32);
+  Value hits = c.node("ReduceMax", {isFound, c.ints({1})}, {{"keepdims", int64_t(0)}});
+  Value at = c.node("ArgMax", {isFound}, {{"axis", int64_t(1)}, {"keepdims", int64_t(0)}});
+  Value isHit = c.cast(hits, onnx::TensorProto::BOOL);
+  Dims axes;
+  for (int64_t i = 1; i < c.rank(2); ++i)
+    axes.push_back(i);
+  if (!axes.empty())
+    isHit = c.unsqueeze(isHit, axes);
+  Value rows = c.node("Gather", {c.in(2), at});
+  c.setOutput(c.node("Where", {isHit, rows, c.scalarLike(2, 0)}));
+  c.setOutput(c.cast(hits, onnx::TensorProto::UINT8), 1);
+}
+
+/// Adds weighted rows in the places of a sparse tensor whose last dim lists them. Inputs: the rows
+/// to look up, the places, the dense shape, the weights, the table.
+void importEmbeddingLookupSparse(OpContext &c) {
+  const auto *p = c.options<fb::EmbeddingLookupSparseOptions>();
+  const Dims places = c.knownDims(1, 1);
+  const int64_t rowRank = c.rank(4) - 1;
+  if (!c.failed() && (places.size() != 2 || places[1] < 2 || rowRank < 1))
+    c.fail("needs places in 2 dims at least and rows of one dim at least");
+  if (c.failed())
+    return;
+  Dims axes;
+  for (int64_t i = 1; i <= rowRank; ++i)
+    axes.push_back(i);
+  Value at = c.slice(c.indices(1), 1, 0, places[1] - 1);
+  Value outer = c.slice(c.indices(2), 0, 0, places[1] - 1);
+  const OnnxAttributes adds = {{"reduction", std::string("add")}};
+  auto sum = [&](Value values, Value shape) {
+    return c.node("ScatterND", {c.node("Expand", {c.scalar(0), shape}), at, values}, adds);
+  };
+  Value weights = c.in(3);
+  Value rows = c.node("Gather", {c.in(4), c.indices(0)});
+  rows = c.node("Mul", {rows, c.unsqueeze(weights, axes)});
+  Value inner = c.node("Shape", {c.raw(4)}, {{"start", int64_t(1)}});
+  inner.isStored = false;
+  Value result = sum(rows, c.node("Concat", {outer, inner}, {{"axis", int64_t(0)}}));
+  const fb::Combiner combiner = p ? p->combiner() : fb::Combiner::SUM;
+  if (combiner == fb::Combiner::SUM)
+    return c.setOutput(result);
+  const bool isMean = combiner == fb::Combiner::MEAN;
+  Value total = sum(isMean ? weights : c.node("Mul", {weights, weights}), outer);
+  if (!isMean)
+    total = c.node("Sqrt", {total});
+  // Places without rows stay zero.
+  Value counts = sum(c.node("Add", {c.node("Mul", {weights, c.scalar(0)}), c.scalar(1)}), outer);
+  Value isEmpty = c.node("Equal", {counts, c.scalar(0)});
+  total = c.node("Where", {isEmpty, c.scalar(1), total});
+  Dims behind;
+  for (int64_t i = 1; i <= rowRank; ++i)
+    behind.push_back(-i);
+  c.setOutput(c.node("Div", {result, c.unsqueeze(total, behind)}));
+}
+
 void importOneHot(OpContext &c) {
   const auto *p = c.options<fb::OneHotOptions>();
   Value on = c.unsqueeze(c.in(2), {0}), off = c.unsqueeze(c.in(3), {0});
@@ -80,8 +139,10 @@ void importUnique(OpContext &c) {
 llvm::ArrayRef<OpRow> gatherOps() {
   using enum fb::BuiltinOperator;
   static const OpRow rows[] = {{EMBEDDING_LOOKUP, importEmbeddingLookup},
+                               {EMBEDDING_LOOKUP_SPARSE, importEmbeddingLookupSparse},
                                {GATHER, importGather},
                                {GATHER_ND, importGatherNd},
+                               {HASHTABLE_LOOKUP, importHashtableLookup},
                                {ONE_HOT, importOneHot},
                                {UNIQUE, importUnique},
                                {WHERE, importWhere}};

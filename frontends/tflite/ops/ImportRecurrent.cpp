@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/tflite/OpTable.h"
+#include "frontends/tflite/ops/LstmCell.h"
 
 namespace atc::tflite {
 namespace {
@@ -100,14 +101,44 @@ template <typename Options> bool checkLstm(OpContext &c, const Options *p) {
   return !c.failed();
 }
 
+/// Reports whether ONNX has no operator for an LSTM.
+bool hasOwnCell(OpContext &c, const fb::UnidirectionalSequenceLSTMOptions &p) {
+  // Coupled gates, a projection, layer norms.
+  for (unsigned i : {16, 17, 20, 21, 22, 23})
+    if (c.hasInput(i))
+      return true;
+  return !c.hasInput(1) || !c.hasInput(5) || p.cell_clip() > 0 ||
+         p.activation() != fb::Activation::TANH;
+}
+
+/// Makes the steps one by one.
+void importSteps(OpContext &c, const fb::UnidirectionalSequenceLSTMOptions &p) {
+  constexpr int64_t mostSteps = 256;
+  const int64_t steps = c.rank(0) == 3 ? c.dims(0)[p.time_major() ? 0 : 1] : -1;
+  if (!c.failed() && (steps < 1 || steps > mostSteps))
+    c.fail("with coupled gates, a clipped cell, a projection, layer norms or another function than "
+           "TANH it needs an input of 3 dims with 1 to " +
+           llvm::Twine(mostSteps) + " steps");
+  LstmCell cell(c, {p.activation(), p.cell_clip(), p.proj_clip()});
+  if (c.failed())
+    return;
+  Value x = timeFirst(c, p.time_major());
+  LstmState state = {c.in(18), c.in(19)};
+  std::vector<Value> results;
+  for (int64_t i = 0; i < steps; ++i) {
+    state = cell.step(c.squeeze(c.slice(x, 0, i, i + 1), {0}), state);
+    results.push_back(c.unsqueeze(state.hidden, {p.time_major() ? 0 : 1}));
+  }
+  c.setOutput(c.node("Concat", results, {{"axis", int64_t(p.time_major() ? 0 : 1)}}));
+}
+
 /// Inputs: x, those of the direction (1-17), states (18, 19), layer norms (20-23).
-void importLstm(OpContext &c) {
+void importSequenceLstm(OpContext &c) {
   const auto *p = c.options<fb::UnidirectionalSequenceLSTMOptions>();
+  if (p && hasOwnCell(c, *p))
+    return importSteps(c, *p);
   if (!checkLstm(c, p))
     return;
-  for (unsigned i = 20; i < 24; ++i)
-    if (c.hasInput(i))
-      return c.fail("layer normalization of its gates is not supported");
   Value sequence = lstmOf(c, timeFirst(c, p->time_major()), {1, false});
   if (!c.failed())
     setSequence(c, sequence, p->time_major());
@@ -181,25 +212,13 @@ void importBidirectionalRnn(OpContext &c) {
     setDirections(c, forward, backward, p->merge_outputs(), p->time_major());
 }
 
-/// Imports one step of a network without memory between runs: its state begins with zeros.
-void importRnn(OpContext &c) {
-  const auto *p = c.options<fb::RNNOptions>();
-  if (!p)
-    return c.fail("has no parameters");
-  Value product = c.node("MatMul", {c.in(0), c.transpose(c.in(1), {1, 0})});
-  Value state = c.node("MatMul", {c.in(4), c.transpose(c.in(2), {1, 0})});
-  Value sum = c.node("Add", {c.node("Add", {product, state}), c.bias(3)});
-  c.setOutput(c.activate(sum, p->activation()));
-}
-
 } // namespace
 
 llvm::ArrayRef<OpRow> recurrentOps() {
   using enum fb::BuiltinOperator;
   static const OpRow rows[] = {{BIDIRECTIONAL_SEQUENCE_LSTM, importBidirectionalLstm},
                                {BIDIRECTIONAL_SEQUENCE_RNN, importBidirectionalRnn},
-                               {RNN, importRnn},
-                               {UNIDIRECTIONAL_SEQUENCE_LSTM, importLstm},
+                               {UNIDIRECTIONAL_SEQUENCE_LSTM, importSequenceLstm},
                                {UNIDIRECTIONAL_SEQUENCE_RNN, importSequenceRnn}};
   return rows;
 }

@@ -3,6 +3,8 @@
 
 #include "frontends/tflite/OpTable.h"
 
+#include <limits>
+
 using llvm::Twine;
 
 namespace atc::tflite {
@@ -42,15 +44,23 @@ void importSparseToDense(OpContext &c) {
 //===--- Segments ---------------------------------------------------------===//
 
 /// Returns the value that a reduction starts from, of the type of the first input.
-double startOf(OpContext &c, llvm::StringRef reduction) {
-  if (reduction == "add")
-    return 0;
-  if (reduction == "mul")
-    return 1;
-  const fb::TensorType type = c.inputTensor(0).type();
-  const bool isInt = type == fb::TensorType::INT32;
-  const double largest = isInt ? 2147483520.0 : 3.4028234663852886e38;
-  return reduction == "max" ? -largest : largest;
+Value startOf(OpContext &c, llvm::StringRef reduction) {
+  if (reduction == "add" || reduction == "mul")
+    return c.scalarLike(0, reduction == "mul");
+  const bool isMax = reduction == "max";
+  auto limitOf = [&](auto like, int type) {
+    using Limits = std::numeric_limits<decltype(like)>;
+    like = isMax ? Limits::lowest() : Limits::max();
+    return c.constant(type, {}, bytesOf(llvm::ArrayRef(like)));
+  };
+  switch (c.inputTensor(0).type()) {
+  case fb::TensorType::INT32:
+    return limitOf(int32_t(), onnx::TensorProto::INT32);
+  case fb::TensorType::INT64:
+    return limitOf(int64_t(), onnx::TensorProto::INT64);
+  default:
+    return limitOf(float(), onnx::TensorProto::FLOAT);
+  }
 }
 
 void importUnsortedSegments(OpContext &c) {
@@ -59,7 +69,7 @@ void importUnsortedSegments(OpContext &c) {
   Value rest = c.node("Shape", {c.raw(0)}, {{"start", c.rank(1)}});
   Value rows = c.reshape(c.indices(2), {1});
   Value shape = c.node("Concat", {rows, rest}, {{"axis", int64_t(0)}});
-  Value start = filled(c, 0, startOf(c, reduction), shape);
+  Value start = c.node("Expand", {startOf(c, reduction), shape});
   c.setOutput(c.node("ScatterND", {start, c.unsqueeze(c.indices(1), {-1}), c.in(0)},
                      {{"reduction", std::string(reduction)}}));
 }

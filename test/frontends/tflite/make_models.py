@@ -17,6 +17,7 @@ import tensorflow as tf  # noqa: E402
 from tensorflow.compiler.tf2xla.ops.gen_xla_ops import (  # noqa: E402
     xla_dynamic_update_slice as update_slice)
 
+import operator_models as single  # noqa: E402
 import table_models as tables  # noqa: E402
 
 nn, raw = tf.nn, tf.raw_ops
@@ -373,6 +374,57 @@ def add_tables():
     case("variables", Counter(), draw.uniform(-1, 1, 3).astype("f4"), form="variables")
 
 
+def add_single():
+    fixed = np.random.default_rng(13)
+
+    def given(*shape):
+        return fixed.uniform(-2, 2, shape).astype("f4")
+
+    def model(name, function, *inputs):
+        case(name, function, *inputs, form="tables")
+
+    model("svdf", lambda: single.svdf(1), given(2, 4))
+    model("svdf_rank", lambda: single.svdf(2, "RELU"), given(2, 4))
+    model("lstm_basic", single.basic_lstm, given(2, 3), given(2, 4), given(2, 4))
+    every = {"peepholes": True, "norms": True, "projects": True, "clip": .6}
+    for name, options in (("plain", {}), ("coupled", {"coupled": True, "peepholes": True}),
+                          ("all", every), ("clipped", {"clip": .3})):
+        model("lstm_step_" + name, lambda options=options: single.lstm(**options), given(2, 3))
+        model("lstm_steps_" + name, lambda options=options: single.lstm(True, **options),
+              given(2, 5, 3))
+    model("lstm_steps_time", lambda: single.lstm(True, isTimeMajor=True, **every), given(5, 2, 3))
+    model("rnn_step", single.rnn, given(2, 3))
+    model("hashtable_lookup", single.hashtable_lookup, ints(2, 3, -3, 9, 10))
+    for name in ("SUM", "MEAN", "SQRTN"):
+        model("embedding_" + name.lower(), lambda name=name: single.embedding_sum(name),
+              ints(5, 0, 3, 3), given(4))
+    model("dilate", single.dilate, given(3, 1, 4))
+    for name, first in (("ADD", 0.), ("MUL", 1.), ("MINIMUM", 9.), ("MAXIMUM", -9.)):
+        model("window_" + name.lower(), lambda n=name, f=first: single.reduce_window(n, f),
+              given(2, 4, 7))
+    for name, first in (("ADD", 0.), ("MULTIPLY", 1.), ("MINIMUM", 9.), ("MAXIMUM", -9.)):
+        hlo = "STABLEHLO_" + name
+        model("hlo_" + name.lower(), lambda n=name: single.hlo_two(n), given(2, 3), given(2, 3))
+        model("hlo_window_" + name.lower(), lambda n=hlo, f=first: single.hlo_reduce_window(n, f),
+              given(2, 4, 3))
+        model("hlo_scatter_" + name.lower(), lambda n=hlo: single.hlo_scatter(n), given(5, 4),
+              ints([1, 0], [4, 3], [1, 1]), given(3, 3))
+    model("hlo_scatter_last", lambda: single.hlo_scatter(""), given(5, 4),
+          ints([1, 0], [4, 3], [1, 1]), given(3, 3))
+    model("hlo_shift_left", single.hlo_shift_left, ints([1, -5, 7], [100, 2**30, -2**31]),
+          ints([0, 3, 9], [2, 1, 1]))
+    model("hlo_pad", single.hlo_pad, given(2, 3, 4))
+    model("hlo_gather", single.hlo_gather, given(5, 4, 6), ints([0, 1], [9, 2], [3, 7]))
+    model("hlo_gather_first", lambda: single.hlo_gather(False), given(5, 4, 6),
+          ints([0, 9, 3], [1, 2, 7]))
+    for index in (1, 7):
+        model(f"hlo_case_{index}", single.hlo_case, np.int32(index), given(2, 3), given(2, 3))
+    for name in ("max", "min"):
+        case(f"unsorted_segment_{name}_int",
+             lambda x, i, n=name: getattr(tf.math, "unsorted_segment_" + n)(x, i, 4),
+             fixed.integers(-9, 9, (5, 2), "i4"), ints(0, 2, 0, 1, 2))
+
+
 def convert(function, inputs, form):
     """The bytes of a model. Forms: tables (made by the function), variables, float, open (a batch of any size), f16 and dynamic (weights), int8,
     int8io and uint8io (also inputs and results), int16 and int16open (activations); sparse, sparsef16 and sparseint8
@@ -439,17 +491,25 @@ def interpret(model, inputs):
     return values
 
 
-def main():
+def add_all():
     for add in (add_elementwise, add_windows, add_norms, add_reductions, add_moves, add_lookups,
-                add_networks, add_quantized, add_tables):
+                add_networks, add_quantized, add_tables, add_single):
         add()
+
+
+def tolerance_of(form):
+    """Weights that are quantized change the results of networks that compute in float."""
+    return 1e-4 if form == "float" else 3e-2
+
+
+def main():
+    add_all()
     path = pathlib.Path(__file__).resolve().parent / "models.tar.xz"
     with tarfile.open(path, "w:xz", preset=9) as archive:
         for name, (function, inputs, form) in sorted(CASES.items()):
             if len(sys.argv) > 1 and name not in sys.argv[1:]:
                 continue
-            # Weights that are quantized change the results of networks that compute in float.
-            tolerance = {"tolerance": np.float32(1e-4 if form == "float" else 3e-2)}
+            tolerance = {"tolerance": np.float32(tolerance_of(form))}
             try:
                 model = convert(function, inputs, form)
                 values = interpret(model, inputs) | tolerance

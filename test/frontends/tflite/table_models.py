@@ -6,7 +6,8 @@ import numpy as np
 from flatbuffers import flexbuffers
 from tensorflow.lite.python import schema_py_generated as schema
 
-KINDS = {"f4": schema.TensorType.FLOAT32, "u1": schema.TensorType.UINT8}
+KINDS = {"f4": schema.TensorType.FLOAT32, "u1": schema.TensorType.UINT8,
+         "i4": schema.TensorType.INT32, "i8": schema.TensorType.INT64}
 rng = np.random.default_rng(3)
 
 
