@@ -97,8 +97,7 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
       why = "domain " + node.domain();
       blocked |= node.domain() == kBlockedDomain;
       if (isTokenSearch(node))
-        why = "searches are supported in the main graph only, not in branches, bodies of loops and "
-              "functions";
+        why = "searches are supported in graphs, not in functions";
     } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
       why = "supported in opset " + printOpsets(rows);
     }

@@ -94,7 +94,6 @@ struct OnlyValue {
   int64_t value;
 };
 constexpr OnlyValue onlyValues[] = {
-    {"GroupQueryAttention", "qk_output", 0},
     {"MsCausalConvWithState", "ndim", 1},
 };
 

@@ -4,35 +4,9 @@
 #include "kernels/core/Widen.h"
 #include "kernels/microsoft/Attention.h"
 #include "kernels/microsoft/CacheRows.h"
+#include "kernels/microsoft/TurnedVectors.h"
 
 namespace atc::kernels {
-
-namespace {
-
-/// Rotates pairs of one vector, which lie side by side or half of the rotated elements apart.
-void rotate(float *to, const float *x, int64_t size, int64_t rotated, bool interleaved,
-            const float *cosines, const float *sines) {
-  const int64_t half = rotated / 2;
-  // The pairs of whole vectors are independent: without knowing that the tables do not overlap the
-  // result, the compiler would compute them one by one.
-  typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
-  auto load = [](const float *from) { return *reinterpret_cast<const Eight *>(from); };
-  int64_t i = 0;
-  for (; !interleaved && i + 8 <= half; i += 8) {
-    const Eight a = load(x + i), b = load(x + half + i), c = load(cosines + i), s = load(sines + i);
-    *reinterpret_cast<Eight *>(to + i) = a * c - b * s;
-    *reinterpret_cast<Eight *>(to + half + i) = b * c + a * s;
-  }
-  for (; i < half; ++i) {
-    const int64_t first = interleaved ? 2 * i : i, second = interleaved ? 2 * i + 1 : i + half;
-    const float a = x[first], b = x[second];
-    to[first] = a * cosines[i] - b * sines[i];
-    to[second] = b * cosines[i] + a * sines[i];
-  }
-  copyBytes(to + rotated, x + rotated, (size - rotated) * 4);
-}
-
-} // namespace
 
 ATC_KERNEL(MsRotaryEmbedding) {
   const Tensor data = in(0), positions = in(1), cosTable = in(2), sinTable = in(3);
@@ -85,22 +59,6 @@ ATC_KERNEL(MsRotaryEmbedding) {
 }
 
 namespace {
-
-/// The RMS normalization of vectors before their rotation.
-struct VectorNorm {
-  const float *scale = nullptr; ///< null: there is none
-  float epsilon = 0;
-
-  /// Writes the normalized vector.
-  void apply(float *to, const float *x, int64_t size) const {
-    float sum = 0;
-    for (int64_t i = 0; i < size; ++i)
-      sum += x[i] * x[i];
-    const float factor = 1 / math::sqrt(sum / float(size) + epsilon);
-    for (int64_t i = 0; i < size; ++i)
-      to[i] = x[i] * factor * scale[i];
-  }
-};
 
 /// A call of GroupQueryAttention: sizes, positions and the vectors of queries, keys and values.
 struct GroupQuery {
@@ -471,6 +429,79 @@ struct Sinks {
   }
 };
 
+/// The scores that qk_output asks for, [batch, heads, positions, keys]: scaled, capped and with the
+/// addend (1), or as weights of the values (2). Keys that a query does not see have 0.
+struct Scores {
+  FloatResult result;
+  int64_t mode = 0, columns = 0;
+
+  /// Finds which ones. Returns false where the call has failed.
+  bool find(Context &c, const GroupQuery &p) {
+    mode = c.integer("qk_output", 0);
+    if (mode < 0 || mode > 2 || (!mode && c.wants(3)))
+      return c.fail("qk_output is %, expected % to 2", mode, c.wants(3) ? 1 : 0), false;
+    if (mode && p.windowed)
+      return c.fail("qk_output is % beside sliding_window_cache", mode), false;
+    return true;
+  }
+  /// Makes the result. Returns false where the call has failed.
+  bool make(Context &c, const GroupQuery &p, int64_t keys, uint8_t type) {
+    columns = keys;
+    return result.makeIfWanted(c, 3, type, Dims(p.batch, p.heads, p.length, columns));
+  }
+  /// Computes the scores from rotated queries, [batch, positions, heads, size], and the keys of
+  /// `attention`, or of `rows` where there are some. Returns false where the call has failed.
+  bool write(Context &c, const GroupQuery &p, const CachedAttention &attention,
+             const CacheRows *rows, const ScoreBias &bias, const float *queries) {
+    float *all = result ? result.floats(c) : nullptr;
+    if (!result || !all)
+      return !result;
+    const int64_t group = p.heads / p.keyHeads;
+    parallelIf(c, p.batch * p.heads, p.length * columns * p.size, [&](int64_t begin, int64_t end) {
+      float *narrow = c.scratch<float>(p.size + 1);
+      for (int64_t i = begin; narrow && i < end; ++i) {
+        const int64_t b = i / p.heads, h = i % p.heads, head = b * p.keyHeads + h / group;
+        const int64_t own = p.before[b] + p.ranges[b].fresh;
+        for (int64_t at = 0; at < p.length; ++at) {
+          float *row = all + (i * p.length + at) * columns;
+          const float *query = queries + ((b * p.length + at) * p.heads + h) * p.size;
+          __builtin_memset(row, 0, uint64_t(columns) * 4);
+          const int64_t seen = attention.causal ? p.before[b] + at + 1 : own;
+          const int64_t last = minimum(minimum(seen, own), columns);
+          const int64_t first = p.window ? maximum(seen - p.window, int64_t(0)) : 0;
+          for (int64_t j = first; j < last; ++j) {
+            const float *key = rows ? rows->row(head, j) : attention.keys.read(head, j, 1, narrow);
+            float score = 0;
+            for (int64_t e = 0; e < p.size; ++e)
+              score += query[e] * key[e];
+            score *= attention.scale;
+            if (attention.softcap != 0)
+              score = attention.softcap * float(math::tanh(score / attention.softcap));
+            row[j] = score + bias(b, h, at, j);
+          }
+          if (mode == 2)
+            weigh(row, first, last, attention.sinks ? attention.sinks + h : nullptr);
+        }
+      }
+    });
+    return true;
+  }
+
+private:
+  /// Replaces scores [first, last) by their softmax, in which a `sink` takes part if it is not
+  /// null.
+  static void weigh(float *row, int64_t first, int64_t last, const float *sink) {
+    float most = sink ? *sink : first < last ? row[first] : 0;
+    for (int64_t j = first; j < last; ++j)
+      most = maximum(most, row[j]);
+    float sum = sink ? float(math::exp(*sink - most)) : 0;
+    for (int64_t j = first; j < last; ++j)
+      sum += row[j] = float(math::exp(row[j] - most));
+    for (int64_t j = first; j < last; ++j)
+      row[j] /= sum;
+  }
+};
+
 } // namespace
 
 ATC_KERNEL(GroupQueryAttention) {
@@ -479,11 +510,12 @@ ATC_KERNEL(GroupQueryAttention) {
   GroupQuery p;
   p.cosTable = in(7), p.sinTable = in(8), p.positions = in(9);
   Sinks sinks{in(11)};
-  if (!p.readSizes(*this, query, key, value, pastKey, pastValue))
+  Scores scores;
+  if (!p.readSizes(*this, query, key, value, pastKey, pastValue) || !scores.find(*this, p))
     return;
   if (!p.readTotal(*this, lengths, totalLength, fresh, bool(pastKey)))
     return;
-  const int64_t batch = p.batch, length = p.length, size = p.size;
+  const int64_t batch = p.batch, length = p.length, size = p.size, stated = p.total;
   // Any input may be one that only a run knows, also the tables beside constant queries.
   bool known = true;
   for (uint32_t i = 0; i < inputs(); ++i)
@@ -527,6 +559,8 @@ ATC_KERNEL(GroupQueryAttention) {
       if (!presents[i].make(*this, 1 + i, cacheType, cache, rows[i].format.bits))
         return;
   }
+  if (!scores.make(*this, p, stated, query.dtype()))
+    return;
   ScoreBias scoreBias;
   if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, p.total))
     return;
@@ -555,7 +589,10 @@ ATC_KERNEL(GroupQueryAttention) {
     p.writeCaches(*this, attention.keys, attention.values, /*rows=*/false);
     attention.run(*this, queries, out, attention.q);
   }
+  if (!scores.write(*this, p, attention, asRows ? rows : nullptr, scoreBias, queries))
+    return;
   result.store();
+  scores.result.store();
   for (Present &present : presents)
     present.floats.store();
 }

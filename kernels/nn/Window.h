@@ -78,8 +78,8 @@ struct Window {
           out[d] = 0;
           continue;
         }
-        return c.fail("a window of % does not fit into % padded elements", extent(d),
-                      room + extent(d)),
+        return c.fail("a window of % does not fit spatial dim % of % with pads % and %", extent(d),
+                      d, in[d], before[d], after[d]),
                false;
       }
       out[d] = (ceilMode ? ceilDiv(room, stride[d]) : room / stride[d]) + 1;

@@ -24,10 +24,10 @@ def turned(x, positions):
     return np.concatenate([a * c - b * s, b * c + a * s], -1)
 
 
-def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap, norms=None):
+def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap, norms=None, seen=None):
     """The result per batch, and the keys and values that are valid behind it. `valid` counts the
     positions of each batch before the new ones; `norms` has the scale and the epsilon of queries
-    and those of keys."""
+    and those of keys; `seen` receives the scores and the weights per batch."""
     batch, length = q.shape[:2]
     results, caches = [], []
     for b in range(batch):
@@ -51,13 +51,15 @@ def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap, norms=N
         hidden = columns > at[:, None]
         if window > 0:
             hidden |= columns <= at[:, None] - window
-        scores = np.where(hidden, -np.inf, scores)
+        shown, scores = np.where(hidden, 0, scores), np.where(hidden, -np.inf, scores)
         extra = np.full((HEADS, length, 1), -np.inf if sinks is None else 0.0)
         if sinks is not None:
             extra += np.asarray(sinks).reshape(-1, 1, 1)
         scores = np.concatenate([scores, extra], -1)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
+        if seen is not None:
+            seen.append((shown, weights[..., :-1]))
         results.append((weights[..., :-1] @ values).transpose(1, 0, 2).reshape(length, -1))
     return np.stack(results), caches
 
@@ -92,6 +94,55 @@ def test_group_query_attention(valid, room, length, form):
         np.testing.assert_allclose(keys[b, :, :count], wanted_keys, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(values[b, :, :count], wanted_values, rtol=1e-5, atol=1e-5)
         assert keys.shape[2] == max(total, room)
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@pytest.mark.parametrize("form", ["rotary", "window", "sinks", "bias", "cap", "rows", "f16"])
+def test_scores_are_an_output(mode, form):
+    """As ONNX Runtime has them: keys that a query does not see have 0, before the softmax as well."""
+    valid, length = ([6, 3], 1) if form != "window" else ([6, 6], 3)
+    q, k, v = floats(2, length, HEADS * SIZE), *(floats(2, length, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(2, KEY_HEADS, 6, SIZE) for _ in "kv"]
+    bias = floats(1, HEADS, length, 6 + length) if form == "bias" else None
+    sinks = floats(HEADS) if form == "sinks" else None
+    given, kinds = past, {}
+    if form == "rows":
+        given = [np.clip(np.rint(x * 32), -128, 127).astype("i1") for x in past]
+        past, k, v = ([np.clip(np.rint(x * 32), -128, 127).astype("f4") / 32 for x in each]
+                      for each in (past, [k], [v]))
+        k, v = k[0], v[0]
+        kinds = dict(k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR")
+    if form == "f16":
+        q, k, v, *past = (x.astype("f2") for x in (q, k, v, *past))
+        given = past
+    scales = [np.array([1 / 32], "f4")] * 2 if kinds else [None, None]
+    window, cap = 4 if form == "window" else -1, 3.0 if form == "cap" else 0.0
+    seen = []
+    want, _ = expected(q, k, v, past, valid, form == "rotary", window, sinks, bias, cap, None, seen)
+    inputs = [q, k, v, *given, np.array(valid, "i4") + np.int32(length - 1),
+              np.array(6 + length, "i4"), *(TABLES if form == "rotary" else (None, None)), None,
+              bias, sinks, *scales]
+    got, _, _, scores = call("GroupQueryAttention", *inputs, outputs=4, num_heads=HEADS,
+                             kv_num_heads=KEY_HEADS, do_rotary=int(form == "rotary"),
+                             local_window_size=window, softcap=cap, qk_output=mode, **kinds)
+    exact = 2e-5 if form != "f16" else 5e-3
+    np.testing.assert_allclose(got.astype("f4"), want, rtol=exact, atol=exact)
+    assert scores.dtype == q.dtype and scores.shape == (2, HEADS, length, 6 + length)
+    for b, both in enumerate(seen):
+        keys = both[0].shape[-1]
+        np.testing.assert_allclose(scores[b, ..., :keys], both[mode - 1], rtol=exact, atol=exact)
+        assert not scores[b, ..., keys:].any()
+
+
+@pytest.mark.parametrize("attributes, outputs, text", [
+    ({}, 4, "qk_output is 0, expected 1 to 2"), (dict(qk_output=3), 3, "qk_output is 3, expected 0 to 2"),
+    (dict(qk_output=2, sliding_window_cache=1, local_window_size=2), 4, "beside sliding_window_cache")])
+def test_scores_that_are_no_output_are_refused(attributes, outputs, text):
+    x = floats(1, 1, HEADS * SIZE)
+    with pytest.raises(KernelError, match=text):
+        call("GroupQueryAttention", x, x, x, floats(1, HEADS, 4, SIZE), floats(1, HEADS, 4, SIZE),
+             np.array([4], "i4"), np.array(5, "i4"), outputs=outputs, num_heads=HEADS,
+             kv_num_heads=HEADS, **attributes)
 
 
 @pytest.mark.parametrize("packed", [False, True])

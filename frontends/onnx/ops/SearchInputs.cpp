@@ -10,6 +10,7 @@
 
 namespace atc::onnx_import {
 
+using llvm::ArrayRef;
 using llvm::StringRef;
 using llvm::Twine;
 using onnx::NodeProto;
@@ -47,8 +48,16 @@ std::optional<double> onlyNumber(const TensorProto &tensor) {
 }
 } // namespace
 
-SearchInputs::SearchInputs(onnx::GraphProto &main, NodeProto &node)
-    : main(main), node(node),
+static llvm::SmallVector<const onnx::GraphProto *>
+joined(const onnx::GraphProto &home, ArrayRef<const onnx::GraphProto *> around) {
+  llvm::SmallVector<const onnx::GraphProto *> graphs = {&home};
+  llvm::append_range(graphs, around);
+  return graphs;
+}
+
+SearchInputs::SearchInputs(onnx::GraphProto &home, ArrayRef<const onnx::GraphProto *> around,
+                           NodeProto &node)
+    : home(home), graphs(joined(home, around)), node(node),
       isBeam(node.op_type() == "BeamSearch" || node.op_type() == "WhisperBeamSearch"),
       isSampling(node.op_type() == "Sampling"),
       type(integerOf(node, "model_type", node.op_type() == "WhisperBeamSearch" ? Whisper : Gpt)) {}
@@ -107,22 +116,30 @@ std::string SearchInputs::checkNumbers() const {
   return "";
 }
 
+/// Returns the initializer or the value of the constant of a name, or null.
+const TensorProto *SearchInputs::storedValue(const std::string &tensor) const {
+  for (const onnx::GraphProto *graph : graphs) {
+    for (const TensorProto &weight : graph->initializer())
+      if (weight.name() == tensor)
+        return &weight;
+    for (const NodeProto &made : graph->node())
+      if (made.op_type() == "Constant" && made.output_size() == 1 && made.output(0) == tensor)
+        if (const onnx::AttributeProto *value = findAttribute(made, "value"))
+          return &value->t();
+  }
+  return nullptr;
+}
+
 std::optional<double> SearchInputs::statedNumber(const std::string &tensor) const {
-  for (const TensorProto &weight : main.initializer())
-    if (weight.name() == tensor)
-      return onlyNumber(weight);
-  for (const NodeProto &made : main.node())
-    if (made.op_type() == "Constant" && made.output_size() == 1 && made.output(0) == tensor)
-      if (const onnx::AttributeProto *value = findAttribute(made, "value"))
-        return onlyNumber(value->t());
-  return std::nullopt;
+  const TensorProto *value = storedValue(tensor);
+  return value ? onlyNumber(*value) : std::nullopt;
 }
 
 std::optional<int64_t> SearchInputs::promptLength() const {
   const bool isGiven = type == Gpt || hasInput(node, 10);
   if (!isGiven)
     return 1;
-  const ValueInfoProto *ids = findInfo(main.input(), node.input(type == Gpt ? 0 : 10));
+  const ValueInfoProto *ids = findInfo(graphs.back()->input(), node.input(type == Gpt ? 0 : 10));
   const onnx::TensorShapeProto *shape = ids ? &ids->type().tensor_type().shape() : nullptr;
   if (!shape || shape->dim_size() != 2 || !shape->dim(1).has_dim_value())
     return std::nullopt;
@@ -135,14 +152,13 @@ const char *SearchInputs::promptName() const {
 }
 
 std::optional<int64_t> SearchInputs::statedType(const std::string &tensor) const {
-  for (const auto *infos : {&main.output(), &main.value_info(), &main.input()})
-    if (const ValueInfoProto *info = findInfo(*infos, tensor);
-        info && info->type().tensor_type().elem_type())
-      return info->type().tensor_type().elem_type();
-  for (const TensorProto &weight : main.initializer())
-    if (weight.name() == tensor)
-      return weight.data_type();
-  return std::nullopt;
+  for (const onnx::GraphProto *graph : graphs)
+    for (const auto *infos : {&graph->output(), &graph->value_info(), &graph->input()})
+      if (const ValueInfoProto *info = findInfo(*infos, tensor);
+          info && info->type().tensor_type().elem_type())
+        return info->type().tensor_type().elem_type();
+  const TensorProto *value = storedValue(tensor);
+  return value ? std::optional<int64_t>(value->data_type()) : std::nullopt;
 }
 int64_t SearchInputs::scoreType() const {
   Names tensors;

@@ -14,7 +14,9 @@ namespace atc::onnx_import {
 /// The inputs of a search: names, types and constants, as its node and the model state them.
 class SearchInputs {
 public:
-  SearchInputs(onnx::GraphProto &main, onnx::NodeProto &node);
+  /// `home` has the node; `around` are the graphs around it, from the innermost one.
+  SearchInputs(onnx::GraphProto &home, llvm::ArrayRef<const onnx::GraphProto *> around,
+               onnx::NodeProto &node);
 
 protected:
   /// Returns an input, by the place that it has for a greedy search and for one with beams.
@@ -40,13 +42,15 @@ protected:
   /// Returns the type of the scores, which is that of the penalties; a model may state either.
   int64_t scoreType() const;
 
-  onnx::GraphProto &main;
+  onnx::GraphProto &home;
+  const llvm::SmallVector<const onnx::GraphProto *> graphs; ///< `home`, and those around it
   onnx::NodeProto &node;
   const bool isBeam, isSampling;
   const int64_t type; ///< a ModelType
 
 private:
   std::string checkNumbers() const;
+  const onnx::TensorProto *storedValue(const std::string &tensor) const;
   std::optional<int64_t> statedType(const std::string &tensor) const;
 };
 

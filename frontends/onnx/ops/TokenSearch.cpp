@@ -28,8 +28,10 @@ const OnnxAttributes toTruth = {{"to", int64_t(TensorProto::BOOL)}};
 /// is not scored.
 class TokenSearch : SearchInputs {
 public:
-  TokenSearch(GraphProto &main, NodeProto &node, const std::string &prefix)
-      : SearchInputs(main, node), outer(main, main, prefix), inner(body, main, prefix + "loop/") {}
+  TokenSearch(GraphProto &home, llvm::ArrayRef<const GraphProto *> around, NodeProto &node,
+              const std::string &prefix)
+      : SearchInputs(home, around, node), outer(home, home, prefix),
+        inner(body, home, prefix + "loop/") {}
 
   /// Writes the loop; returns what is wrong with the node.
   std::string expand() {
@@ -223,7 +225,7 @@ private:
                                     w.concat({w.dim(node.input(0), 0), w.integers({1})}, 0)});
     if (form.hasFirst)
       give(encoder.inputs.size() - 1, begin);
-    encoder.moveTo(main, main);
+    encoder.moveTo(home, home);
     prepare(begin);
     size_t from = 0;
     if (form.hasFirst) {
@@ -371,7 +373,7 @@ private:
     const bool isFirst[2] = {true, false};
     for (auto [branch, first] : llvm::zip_equal(branches, isFirst)) {
       branch.set_name(w.name(first ? "first" : "next"));
-      SearchWriter own(branch, main, branch.name() + "/");
+      SearchWriter own(branch, home, branch.name() + "/");
       Names made;
       std::string logits;
       if (first && !firstDecoder) {
@@ -404,7 +406,7 @@ private:
   }
   /// Makes a decoder's nodes part of `graph`; returns the logits of its last token.
   std::string runIn(GraphProto &graph, SearchWriter &w, SearchGraph &decoder, Names &presents) {
-    decoder.moveTo(graph, main);
+    decoder.moveTo(graph, home);
     for (size_t i = 1; i < decoder.outputs.size(); ++i)
       presents.push_back(decoder.output(i));
     return w.slice(decoder.output(0), -1, toEnd, 1);
@@ -517,7 +519,7 @@ private:
     if (givesScores())
       outputs.push_back(all);
     w.add("Loop", inputs, outputs);
-    setGraph(*main.mutable_node(main.node_size() - 1), "body", body);
+    setGraph(*home.mutable_node(home.node_size() - 1), "body", body);
     if (!isBeam) {
       w.add("Identity", {padded(w, last["sequence"])}, {result});
       return;
@@ -567,18 +569,24 @@ static std::string prefixOf(const NodeProto &node) {
   return (node.output_size() ? node.output(0) : nameOf(node)) + "/";
 }
 
-bool expandTokenSearches(GraphProto &graph, int64_t opset, Diagnostics &diagnostics) {
+bool expandTokenSearches(GraphProto &graph, int64_t opset, Diagnostics &diagnostics,
+                         llvm::ArrayRef<const GraphProto *> around) {
+  llvm::SmallVector<const GraphProto *> aroundInner = {&graph};
+  llvm::append_range(aroundInner, around);
   bool isFine = true;
-  const int count = graph.node_size();
   llvm::SmallVector<int> done;
-  for (int i = 0; i < count; ++i) {
-    if (!isTokenSearch(graph.node(i)))
+  for (int i = 0, count = graph.node_size(); i < count; ++i) {
+    if (!isTokenSearch(graph.node(i))) {
+      for (onnx::AttributeProto &attribute : *graph.mutable_node(i)->mutable_attribute())
+        if (attribute.has_g())
+          isFine &= expandTokenSearches(*attribute.mutable_g(), opset, diagnostics, aroundInner);
       continue;
+    }
     NodeProto node;
     node.Swap(graph.mutable_node(i)); // appending moves the nodes
     std::string problem = opset < oldestSearchOpset
                               ? "needs opset " + std::to_string(oldestSearchOpset)
-                              : TokenSearch(graph, node, prefixOf(node)).expand();
+                              : TokenSearch(graph, around, node, prefixOf(node)).expand();
     if (!problem.empty())
       diagnostics.error("E14001", describeNode(node) + ": " + problem);
     isFine &= problem.empty();

@@ -7,6 +7,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "support/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace atc::onnx_import {
 
@@ -14,9 +15,11 @@ namespace atc::onnx_import {
 /// com.microsoft.
 bool isTokenSearch(const onnx::NodeProto &node);
 
-/// Replaces these searches by a Loop around their decoder. `opset` is that of the model. Reports
-/// all errors and returns false where there are some.
-bool expandTokenSearches(onnx::GraphProto &graph, int64_t opset, Diagnostics &diagnostics);
+/// Replaces these searches, also those in branches and bodies of loops, by a Loop around their
+/// decoder. `opset` is that of the model; `around` are the graphs around `graph`, from the
+/// innermost one. Reports all errors and returns false where there are some.
+bool expandTokenSearches(onnx::GraphProto &graph, int64_t opset, Diagnostics &diagnostics,
+                         llvm::ArrayRef<const onnx::GraphProto *> around = {});
 
 } // namespace atc::onnx_import
 

@@ -435,7 +435,6 @@ def test_what_functions_do_not_take_is_refused(tmp_path, op, inputs, attributes,
 
 @pytest.mark.parametrize("op, inputs, attributes, text", [
     ("GroupQueryAttention", 7, dict(causal=2), "attribute 'causal' is 2, expected 0 or 1"),
-    ("GroupQueryAttention", 7, dict(qk_output=1), "attribute 'qk_output' is 1, only 0"),
     ("GroupQueryAttention", 7, dict(k_quant_type="PER_ROW"), "'k_quant_type' is 'PER_ROW', expected one of NONE"),
     ("GroupQueryAttention", 18, {}, "has 18 inputs, expected at most 17"),
     ("CausalConvWithState", 2, dict(ndim=2), "attribute 'ndim' is 2, only 1 is supported"),

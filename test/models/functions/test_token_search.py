@@ -391,14 +391,35 @@ def renamed(graph):
 
 
 def inside_branch(model):
-    condition = numpy_helper.from_array(np.array(True), "condition")
-    branch = helper.make_graph([model.graph.node[0]], "branch", [], [helper.make_tensor_value_info("sequences", INT32, None)])
-    both = helper.make_node("If", ["condition"], ["result"], then_branch=branch, else_branch=branch)
+    """The search in both branches of an If; the second one negates the tokens."""
+    search = model.graph.node[0]
+    own = helper.make_graph([search], "own", [], [helper.make_tensor_value_info("sequences", INT32, None)])
+    negated = helper.make_graph([search, helper.make_node("Neg", ["sequences"], ["negated"])], "negated", [],
+                                [helper.make_tensor_value_info("negated", INT32, None)])
+    both = helper.make_node("If", ["condition"], ["result"], then_branch=own, else_branch=negated)
     del model.graph.node[:], model.graph.output[:]
     model.graph.node.append(both)
-    model.graph.initializer.append(condition)
+    model.graph.input.append(helper.make_tensor_value_info("condition", onnx.TensorProto.BOOL, []))
     model.graph.output.append(helper.make_tensor_value_info("result", INT32, None))
     return model
+
+
+def as_function(model):
+    search = model.graph.node[0]
+    inputs = [name for name in search.input if name]
+    model.functions.append(helper.make_function("own", "Search", inputs, ["sequences"], [search],
+                                                [*model.opset_import]))
+    del model.graph.node[:]
+    model.graph.node.append(helper.make_node("Search", inputs, ["sequences"], domain="own"))
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    return model
+
+
+def test_searches_in_branches(tmp_path):
+    session = compiled(inside_branch(search_model("GreedySearch", DEFAULTS, True, False)), tmp_path)
+    for condition, sign in ((True, 1), (False, -1)):
+        got = session.run_values({"ids": PROMPT, "condition": np.array(condition)})
+        check("GreedySearch", {"sequences": sign * got["result"]}, PROMPT, PROMPT != PAD, DEFAULTS)
 
 
 def test_errors(tmp_path):
@@ -424,9 +445,9 @@ def test_errors(tmp_path):
             (made(others=dict(model_type=1, encoder=whole, decoder=own), max_length=1),
              "input 'max_length' is 1, expected more than 1, the number of tokens that sequences begin with"),
             (made(others=dict(init_decoder=renamed(decoder()))), "attribute 'init_decoder': its decoder has no input 'position_ids'"),
-            (inside_branch(made("Sampling")), "com.microsoft.Sampling x2 [searches are supported in the main graph only"),
-            (inside_branch(made("GreedySearch")), "E16002: no importer for these operators of opset 14: "
-             "com.microsoft.GreedySearch x2 [searches are supported in the main graph only")]:
+            (inside_branch(made(num_beams=0)), "input 'num_beams' is 0, expected 1 to 128"),
+            (as_function(made("GreedySearch")), "E16002: no importer for these operators of opset 14: "
+             "com.microsoft.GreedySearch x1 [searches are supported in graphs, not in functions")]:
         onnx.save(model, tmp_path / "wrong.onnx")
         code, out, err = call(tool("atc"), f"--model={tmp_path}/wrong.onnx", "--framework=5", "--target=cpu",
                               f"--output={tmp_path}/model")
