@@ -105,6 +105,15 @@ void forRuns(Context &c, const Scales &scales, int64_t count, Run &&run, Row &&n
   });
 }
 
+/// Quantizes neighbours that have neighbouring scales. Bytes may be anything's, so that the
+/// compiler must be told that these are nobody else's.
+template <typename T>
+void quantizeRow(T *__restrict to, const float *from, int64_t count, const float *scales,
+                 const T *zeros) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = saturated<T>(__builtin_rintf(from[i] / scales[i]) + (zeros ? float(zeros[i]) : 0));
+}
+
 /// Writes floats as bytes, which is what most models do: without the tables of load(). Returns
 /// false where the operands are others.
 bool quantizeFloats(Context &c, const Scales &scales, void *out, uint8_t dtype) {
@@ -124,8 +133,8 @@ bool quantizeFloats(Context &c, const Scales &scales, void *out, uint8_t dtype) 
                       zeros ? float(zeros[at]) : 0);
         },
         [&](int64_t at, int64_t begin, int64_t end) {
-          for (int64_t i = begin, j = at; i < end; ++i, ++j)
-            quantizeRun(to + i, from + i, 1, steps[j], zeros ? float(zeros[j]) : 0);
+          quantizeRow(to + begin, from + begin, end - begin, steps + at,
+                      zeros ? zeros + at : nullptr);
         });
   });
 }
