@@ -21,6 +21,21 @@ struct Columns {
     }
   }
 
+  /// Adds neighbours: rows are short, so that blocks of several vectors would leave most of them to
+  /// what comes one by one.
+  template <typename N, typename T>
+  static void addRow(N *__restrict to, const T *__restrict from, int64_t count) {
+    constexpr int64_t lanes = 8;
+    int64_t j = 0;
+    for (; j + lanes <= count; j += lanes)
+#pragma clang loop unroll(full)
+      for (int64_t l = 0; l < lanes; ++l)
+        to[j + l] = N(to[j + l] + N(from[j + l]));
+#pragma clang loop vectorize(disable)
+    for (; j < count; ++j)
+      to[j] = N(to[j] + N(from[j]));
+  }
+
   /// Adds the columns [block, windows] to an image.
   template <typename N, typename T> void add(N *to, const T *from) const {
     const int64_t last = int64_t(image.rank) - 1, width = windows[last];
@@ -33,23 +48,25 @@ struct Columns {
       const int64_t tap = taps[last], step = stride[last];
       const int64_t first = tap < 0 ? minimum(ceilDiv(-tap, step), width) : 0;
       const int64_t end = tap < image[last] ? minimum(ceilDiv(image[last] - tap, step), width) : 0;
+      // The row of windows, whose indices count up like digits.
+      Dims place = windows;
+      for (int64_t d = 0; d < last; ++d)
+        place[d] = 0;
       for (int64_t row = 0; row < rows; ++row, from += width) {
-        int64_t offset = 0, elements = 1;
+        int64_t offset = 0;
         bool inside = true;
-        for (int64_t d = last, rest = row; d >= 0; elements *= image[d], --d) {
-          if (d == last)
-            continue;
-          const int64_t at = taps[d] + rest % windows[d] * stride[d];
+        for (int64_t d = 0; d < last; ++d) {
+          const int64_t at = taps[d] + place[d] * stride[d];
           inside = inside && at >= 0 && at < image[d];
-          offset += inside ? at * elements : 0;
-          rest /= windows[d];
+          offset = (offset + (inside ? at : 0)) * image[d + 1];
         }
+        for (int64_t d = last - 1; d >= 0 && ++place[d] == windows[d]; --d)
+          place[d] = 0;
         if (!inside)
           continue;
         N *target = to + offset;
         if (step == 1)
-          for (int64_t j = first; j < end; ++j)
-            target[tap + j] = N(target[tap + j] + N(from[j]));
+          addRow(target + tap + first, from + first, end - first);
         else
           for (int64_t j = first; j < end; ++j)
             target[tap + j * step] = N(target[tap + j * step] + N(from[j]));

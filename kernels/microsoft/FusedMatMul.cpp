@@ -75,13 +75,8 @@ void fusedMatMul(Context &c) {
     w = rowsBehindBatch(c, w, b.dims());
   if (x && transA)
     x = transposed(c, x, dimsA);
-  if (!out || !x || !w || !plan.run(c, out, x, w, transB))
-    return;
-  const float alpha = float(c.number("alpha", 1));
-  const int64_t count = plan.result.product();
-  for (int64_t i = 0; alpha != 1 && i < count; ++i)
-    out[i] *= alpha;
-  result.store();
+  if (out && x && w && plan.run(c, out, x, w, transB, float(c.number("alpha", 1))))
+    result.store();
 }
 
 } // namespace

@@ -129,6 +129,13 @@ template <typename F> void zeroRows(F *c, int64_t cRow, int64_t m, int64_t n) {
     __builtin_memset(c + i * cRow, 0, uint64_t(n) * sizeof(F));
 }
 
+/// Multiplies a block of results, which the cache still has.
+template <typename F> void scaleRows(F *c, int64_t cRow, int64_t m, int64_t n, F scale) {
+  for (int64_t i = 0; scale != 1 && i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      c[i * cRow + j] *= scale;
+}
+
 /// Multiplies one row tile without packing: columns [begin, end) where rows of b are contiguous.
 template <typename F>
 void multiplyRows(const Product<F> &p, F *c, const F *a, const F *b, int64_t begin, int64_t end) {
@@ -295,11 +302,13 @@ template <typename F> static bool multiplyBatches(Context &c, const Product<F> &
                    const int64_t i = start + task / blocks;
                    const int64_t row = task % blocks % rowBlocks * kRowBlock;
                    const int64_t column = task % blocks / rowBlocks * chunk;
-                   multiplyPacked(p.c + batchOffset(p.cOffsets, i) + row * p.cRow + column, p.cRow,
-                                  p.a + batchOffset(p.aOffsets, i) + row * p.aRow, p.aRow, p.aCol,
-                                  packed + slots[i] * size + column * p.k,
-                                  minimum(kRowBlock, p.m - row), minimum(chunk, p.n - column), p.k,
-                                  p.add);
+                   const int64_t rows = minimum(kRowBlock, p.m - row),
+                                 columns = minimum(chunk, p.n - column);
+                   F *to = p.c + batchOffset(p.cOffsets, i) + row * p.cRow + column;
+                   multiplyPacked(to, p.cRow, p.a + batchOffset(p.aOffsets, i) + row * p.aRow,
+                                  p.aRow, p.aCol, packed + slots[i] * size + column * p.k, rows,
+                                  columns, p.k, p.add);
+                   scaleRows(to, p.cRow, rows, columns, p.scale);
                  }
                });
   }
@@ -353,6 +362,7 @@ template <typename F> bool multiply(Context &c, const Product<F> &p) {
         const F *a = p.a + batchOffset(p.aOffsets, i), *b = p.b + batchOffset(p.bOffsets, i);
         const int64_t last = minimum(first + step, p.n);
         byRows ? multiplyRows(p, to, a, b, first, last) : multiplyColumns(p, to, a, b, first, last);
+        scaleRows(to + first, p.cRow, p.m, last - first, p.scale);
       }
     });
     return true;

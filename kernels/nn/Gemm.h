@@ -19,6 +19,7 @@ template <typename F> struct Product {
   int64_t batch = 1;
   /// The offsets in elements of the matrices of each triple; null: all 0.
   const int64_t *cOffsets = nullptr, *aOffsets = nullptr, *bOffsets = nullptr;
+  F scale = 1; ///< of the product, where it does not accumulate
 };
 
 /// Computes the product on all threads. Returns false where memory could not be allocated. F is

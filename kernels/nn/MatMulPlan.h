@@ -52,11 +52,12 @@ struct MatMulPlan {
     return true;
   }
 
-  /// Computes c = a * b, all dense and row-major; with `turnsB` the matrices of b are transposed in
-  /// memory. Returns false where memory could not be allocated.
+  /// Computes c = scale * a * b, all dense and row-major; with `turnsB` the matrices of b are
+  /// transposed in memory. Returns false where memory could not be allocated.
   template <typename F>
-  bool run(Context &call, F *c, const F *a, const F *b, bool turnsB = false) const {
+  bool run(Context &call, F *c, const F *a, const F *b, bool turnsB = false, F scale = 1) const {
     Product<F> p{c, a, b, m, n, k, n, k, 1, turnsB ? 1 : n, turnsB ? k : 1};
+    p.scale = scale;
     if (oneMatrix()) {
       // With a single matrix b, all rows of a form one matrix.
       p.m = m * batch;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
+#include "kernels/core/Nibbles.h"
 #include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {
@@ -83,17 +84,34 @@ struct QuantizationOperands {
   }
 };
 /// Calls run(scale, begin, end) for runs of elements in [begin, end) that have one scale, or
-/// neighbours(begin, end) for those of the last axis, which have the scales 0, 1, ...
+/// neighbours(scale, begin, end) for those that have the scales from `scale` on.
 template <typename Run, typename Row>
 void forRuns(Context &c, const Scales &scales, int64_t count, Run &&run, Row &&neighbours) {
   if (scales.kind == Scales::All)
     return forParts(c, count, [&](int64_t begin, int64_t end) { run(int64_t(0), begin, end); });
   const int64_t width = scales.inner == 1 ? scales.length : scales.inner;
   parallelIf(c, count / width, width, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      scales.inner == 1 ? neighbours(row * width, (row + 1) * width)
-                        : run(row % scales.length, row * width, (row + 1) * width);
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t first = row * width, behind = first + width;
+      if (scales.kind == Scales::Axis)
+        scales.inner == 1 ? neighbours(int64_t(0), first, behind)
+                          : run(row % scales.length, first, behind);
+      else if (scales.inner > 1)
+        neighbours(scales.at(first), first, behind);
+      else
+        for (int64_t i = first, at = row * scales.blocks; i < behind; i += scales.block, ++at)
+          run(at, i, minimum(i + scales.block, behind));
+    }
   });
+}
+
+/// Quantizes neighbours that have neighbouring scales. Bytes may be anything's, so that the
+/// compiler must be told that these are nobody else's.
+template <typename T>
+void quantizeRow(T *__restrict to, const float *from, int64_t count, const float *scales,
+                 const T *zeros) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = saturated<T>(__builtin_rintf(from[i] / scales[i]) + (zeros ? float(zeros[i]) : 0));
 }
 
 /// Writes floats as bytes, which is what most models do: without the tables of load(). Returns
@@ -101,7 +119,7 @@ void forRuns(Context &c, const Scales &scales, int64_t count, Run &&run, Row &&n
 bool quantizeFloats(Context &c, const Scales &scales, void *out, uint8_t dtype) {
   const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
   if (x.dtype() != F32 || scale.dtype() != F32 || c.integer("precision", 0) > 1 ||
-      scales.kind == Scales::Blocks || (zero && zero.dtype() != dtype))
+      (zero && zero.dtype() != dtype))
     return false;
   const float *from = x.as<float>(), *steps = scale.as<float>();
   return dispatchBytes(dtype, [&](auto type) {
@@ -114,24 +132,39 @@ bool quantizeFloats(Context &c, const Scales &scales, void *out, uint8_t dtype) 
           quantizeRun(to + begin, from + begin, end - begin, steps[at],
                       zeros ? float(zeros[at]) : 0);
         },
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin, j = 0; i < end; ++i, ++j)
-            quantizeRun(to + i, from + i, 1, steps[j], zeros ? float(zeros[j]) : 0);
+        [&](int64_t at, int64_t begin, int64_t end) {
+          quantizeRow(to + begin, from + begin, end - begin, steps + at,
+                      zeros ? zeros + at : nullptr);
         });
   });
 }
 
-/// Writes bytes as floats, like quantizeFloats.
+/// Returns the elements of a tensor of bytes, those of 4 bits one per byte; null where memory could
+/// not be allocated.
+template <typename T> const T *asBytes(Context &c, Tensor tensor) {
+  if (!isPacked(tensor.dtype()))
+    return tensor.as<T>();
+  const uint8_t *fields = unpacked(c, tensor);
+  if (!fields || tensor.dtype() == U4)
+    return reinterpret_cast<const T *>(fields);
+  T *to = c.scratch<T>(maximum(tensor.count(), int64_t(1)));
+  for (int64_t i = 0, count = tensor.count(); to && i < count; ++i)
+    to[i] = T((fields[i] ^ 8) - 8);
+  return to;
+}
+
+/// Writes bytes, and integers of 4 bits, as floats, like quantizeFloats.
 bool dequantizeBytes(Context &c, const Scales &scales, void *out, uint8_t dtype) {
   const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
-  if (dtype != F32 || scale.dtype() != F32 || scales.kind == Scales::Blocks ||
-      (zero && zero.dtype() != x.dtype()))
+  if (dtype != F32 || scale.dtype() != F32 || (zero && zero.dtype() != x.dtype()))
     return false;
   float *to = static_cast<float *>(out);
   const float *steps = scale.as<float>();
-  return dispatchBytes(x.dtype(), [&](auto type) {
+  auto dequantize = [&](auto type) {
     using T = typename decltype(type)::Type;
-    const T *zeros = zero ? zero.as<T>() : nullptr, *from = x.as<T>();
+    const T *zeros = zero ? asBytes<T>(c, zero) : nullptr, *from = asBytes<T>(c, x);
+    if (!from || (zero && !zeros))
+      return;
     forRuns(
         c, scales, x.count(),
         [&](int64_t at, int64_t begin, int64_t end) {
@@ -140,11 +173,21 @@ bool dequantizeBytes(Context &c, const Scales &scales, void *out, uint8_t dtype)
           for (int64_t i = begin; i < end; ++i)
             to[i] = float(from[i] - middle) * step;
         },
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin, j = 0; i < end; ++i, ++j)
+        [&](int64_t at, int64_t begin, int64_t end) {
+          for (int64_t i = begin, j = at; i < end; ++i, ++j)
             to[i] = float(from[i] - (zeros ? zeros[j] : T(0))) * steps[j];
         });
-  });
+  };
+  switch (x.dtype()) {
+  case I8:
+  case I4:
+    return callFor<int8_t>(typeBit(I8) | typeBit(I4), dequantize);
+  case U8:
+  case U4:
+    return callFor<uint8_t>(typeBit(U8) | typeBit(U4), dequantize);
+  default:
+    return false;
+  }
 }
 
 /// Returns a value rounded to the small type that the operator computes in.

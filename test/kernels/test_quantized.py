@@ -62,17 +62,20 @@ def test_per_axis(axis):
                                rtol=1e-6)
 
 
-def test_blocks():
-    x = (rng.standard_normal((3, 7, 4)) * 20).astype("f4")
-    scale = rng.uniform(0.1, 1, (3, 3, 4)).astype("f4")
-    zero = rng.integers(0, 9, (3, 3, 4)).astype("u1")
-    wide, zeros = (np.repeat(v, 3, 1)[:, :7] for v in (scale, zero))
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_blocks(axis, dtype):
+    x = (rng.standard_normal((4, 7, 5)) * 20).astype(dtype)
+    shape = [-(-size // 3) if d == axis else size for d, size in enumerate(x.shape)]
+    scale = rng.choice([0.25, 0.5, 1], shape).astype(dtype)
+    zero = rng.integers(0, 9, shape).astype("u1")
+    wide, zeros = (np.repeat(v, 3, axis).take(range(x.shape[axis]), axis) for v in (scale, zero))
     want = np.clip(np.rint(x / wide) + zeros, 0, 255).astype("u1")
-    assert (call("QuantizeLinear", x, scale, zero, axis=1, block_size=3)[0] == want).all()
-    got, = call("DequantizeLinear", want, scale, zero, axis=1, block_size=3)
-    np.testing.assert_allclose(got, (want - zeros.astype("f4")) * wide, rtol=1e-6)
+    assert (call("QuantizeLinear", x, scale, zero, axis=axis, block_size=3)[0] == want).all()
+    got, = call("DequantizeLinear", want, scale, zero, axis=axis, block_size=3)
+    assert (got == (want - zeros.astype(dtype)) * wide).all()
     with pytest.raises(KernelError):
-        call("QuantizeLinear", x, scale, zero, axis=1, block_size=2)
+        call("QuantizeLinear", x, scale, zero, axis=axis, block_size=8)
 
 
 def test_small_floats():

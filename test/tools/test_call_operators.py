@@ -152,6 +152,11 @@ CASES = {
                         [(floats(2, 3, 5, 7),), (np.ones((1, 1, 4, 300), "f4"),),
                          (np.full((1, 2, 2, 2), -np.inf, "f4"),),
                          (np.array([1, np.nan, 2, 0] * 9, "f4").reshape(1, 1, 6, 6),)]),
+    "max-pool-half": ("MaxPool", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [2, 2]},
+                      [(floats(2, 3, 9, 41, dtype=np.float16),), (floats(1, 1, 5, 7, dtype=np.float16),)]),
+    "softmax-half": ("Softmax", {}, [(floats(3, n, dtype=np.float16),) for n in (7, 12, 40)]),
+    "softmax-rows": ("Softmax", {}, [(floats(3, n),) for n in (3, 4, 7, 8, 15, 16)]),
+    "log-softmax-rows": ("LogSoftmax", {}, [(floats(2, n),) for n in (5, 10, 13)]),
     "average-pool-lines": ("AveragePool", {"kernel_shape": [3, 1]}, [(floats(2, 3, 7, 5),)]),
     "one-hot": ("OneHot", {"axis": 1}, [(np.float32([[1, -2], [0, 9]]), np.array(4), scales(-1, 3))]),
     "rnn": ("RNN", {"hidden_size": 37, "activations": ["ScaledTanh"], "activation_alpha": [0.7],
@@ -172,7 +177,7 @@ CASES = {
 
 # Host kernels have code for all element types of a model, so that these cases take long to compile.
 ONLY_NIGHTLY = ("matmul-double", "matmul-half", "conv-double", "conv-half", "conv-transpose-groups",
-                "conv-1d", "gemm-without-bias", "pad-edge")
+                "conv-1d", "gemm-without-bias", "pad-edge", "max-pool-half", "softmax-half")
 if not os.environ.get("OPENATC_NIGHTLY"):
     CASES = {name: case for name, case in CASES.items() if name not in ONLY_NIGHTLY}
 

@@ -40,15 +40,35 @@ enum class Softmax { Plain, Log, Hard };
 void softmaxRows(RowBuilder &b, Softmax kind) {
   const Port &in = b.in(0), &out = b.out();
   Type wide = RowBuilder::computeType(in.element);
-  b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
-    auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
-    // The instructions for it return one of two operands where one is NaN. Whichever that is, the
-    // sum of the row is NaN, and so are its results.
-    Value most = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), at,
-                               [&](Value a, Value x) { return b.maximumOfNumbers(a, x); });
+  // The instructions for it return one of two operands where one is NaN. Whichever that is, the
+  // sum of the row is NaN, and so are its results.
+  auto larger = [&](Value a, Value x) { return b.maximumOfNumbers(a, x); };
+  auto sum = [&](Value a, Value x) -> Value {
+    return arith::AddFOp::create(b, a, x, kReassociate);
+  };
+  auto at = [&](Value row, Value i) { return b.loadWide(in, b.add(row, i)); };
+  // What is in registers until all of it is known.
+  auto fewElements = [&](Value row, Value last, Value isNew) {
+    Value first = at(row, b.index(0)), others = at(row, last);
+    Value most = b.spread(b.foldVector(larger(first, others), larger));
+    first = b.subF(first, most);
+    others = b.subF(others, most);
+    Value powers = math::ExpOp::create(b, first), more = math::ExpOp::create(b, others);
+    Value counted = b.select(isNew, more, b.spread(b.constant(wide, 0)));
+    Value total = b.foldVector(sum(powers, counted), sum);
+    Value by = b.spread(kind == Softmax::Log
+                            ? math::LogOp::create(b, total).getResult()
+                            : arith::DivFOp::create(b, b.constant(wide, 1), total).getResult());
+    const bool isLog = kind == Softmax::Log;
+    b.storeWide(out, isLog ? b.subF(first, by) : b.mulF(powers, by), row);
+    b.storeWide(out, isLog ? b.subF(others, by) : b.mulF(more, by), b.add(row, last));
+  };
+  auto manyElements = [&](Value row, Value length) {
+    auto inRow = [&](Value i) { return at(row, i); };
+    Value most = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), inRow, larger);
     // A row of minus infinity has no maximum to subtract.
     auto exponential = [&](Value i) -> Value {
-      return math::ExpOp::create(b, b.subF(at(i), b.spread(most)));
+      return math::ExpOp::create(b, b.subF(inRow(i), b.spread(most)));
     };
     // 16-bit results are no place for intermediate values.
     const bool keeps = kind == Softmax::Plain && wide == out.element;
@@ -58,13 +78,11 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
         b.store(out, value, b.add(row, i));
       return value;
     };
-    Value total = b.reduceLanes(
-        length, in.element, b.constant(wide, 0), kept,
-        [&](Value a, Value x) -> Value { return arith::AddFOp::create(b, a, x, kReassociate); });
+    Value total = b.reduceLanes(length, in.element, b.constant(wide, 0), kept, sum);
     if (kind == Softmax::Log) {
       Value shift = math::LogOp::create(b, total);
       b.lanes(length, in.element, [&](Value i) {
-        Value moved = b.subF(at(i), b.spread(most));
+        Value moved = b.subF(inRow(i), b.spread(most));
         b.storeWide(out, b.subF(moved, b.spread(shift)), b.add(row, i));
       });
       return;
@@ -79,6 +97,11 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     b.lanes(length, in.element, [&](Value i) {
       b.storeWide(out, b.mulF(exponential(i), b.spread(factor)), b.add(row, i));
     });
+  };
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
+    b.shortRow(
+        length, in.element, [&](Value last, Value isNew) { fewElements(row, last, isNew); },
+        [&] { manyElements(row, length); });
   });
 }
 

@@ -224,9 +224,12 @@ Value RowBuilder::loadIndex(const Port &port, Value at) {
 }
 
 Type RowBuilder::computeType(Type element) {
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32
-             ? Type(Float32Type::get(element.getContext()))
-             : element;
+  auto number = dyn_cast<FloatType>(getElementTypeOrSelf(element));
+  if (!number || number.getWidth() >= 32)
+    return element;
+  Type single = Float32Type::get(element.getContext());
+  auto vector = dyn_cast<VectorType>(element);
+  return vector ? vector.clone(single) : single;
 }
 
 Value RowBuilder::widen(Value value) {
@@ -235,9 +238,11 @@ Value RowBuilder::widen(Value value) {
 }
 
 Value RowBuilder::narrow(Value value, const Port &port) {
-  return getElementTypeOrSelf(value) == port.element
-             ? value
-             : arith::TruncFOp::create(*this, port.element, value).getResult();
+  if (getElementTypeOrSelf(value) == port.element)
+    return value;
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type type = vector ? Type(vector.clone(port.element)) : port.element;
+  return arith::TruncFOp::create(*this, type, value);
 }
 
 Value RowBuilder::constant(Type type, double value) {

@@ -150,9 +150,9 @@ public:
 
   // Vectors of neighbours: what bodies load and store are vectors there, or single elements.
   /// The elements of a vector, and of the smallest one that pays for itself.
-  static constexpr int64_t kLanes = 16, kFewLanes = 4;
-  /// Returns whether elements of a type are computed in vectors.
-  static bool hasLanes(mlir::Type element) { return element.isF32() || element.isF64(); }
+  static constexpr int64_t kLanes = 16, kShortLanes = 8, kFewLanes = 4;
+  /// Returns whether elements of a type are computed in vectors; bodies widen those of 16 bits.
+  static bool hasLanes(mlir::Type element) { return mlir::isa<mlir::FloatType>(element); }
   /// Calls body(j), which loads elements of type `loaded`, for vectors of elements from j on, until
   /// there was one of all `count` elements, some of which are in two vectors. Fewer elements than a
   /// vector has are in smaller vectors, those that are fewer than kFewLanes come one by one. What
@@ -163,6 +163,15 @@ public:
   mlir::Value reduceLanes(mlir::Value count, mlir::Type loaded, mlir::Value initial,
                           llvm::function_ref<mlir::Value(mlir::Value)> element,
                           llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  /// Where all elements of a row are two vectors of one size, builds few(last, isNew), where they
+  /// begin at 0 and at `last`, and `isNew` is the mask of what the first one does not have; for
+  /// shorter and longer rows others().
+  void shortRow(mlir::Value count, mlir::Type loaded,
+                llvm::function_ref<void(mlir::Value, mlir::Value)> few,
+                llvm::function_ref<void()> others);
+  /// Returns what combine(a, b) makes of the elements of a vector, in any order.
+  mlir::Value foldVector(mlir::Value all,
+                         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Returns a number in all elements of a vector, or itself where single elements are computed.
   mlir::Value spread(mlir::Value number);
   /// Returns the elements `step` (1 or 2) apart from `at` on.
@@ -176,6 +185,8 @@ private:
   void storeError(mlir::Value first, mlir::Value second, int64_t kind);
   /// Does the same as lanes() with vectors of at most `size` elements.
   void lanesOf(int64_t size, mlir::Value count, Body body);
+  /// Returns the mask of the elements of a vector from number `first` on.
+  mlir::Value lanesFrom(mlir::Value first);
   Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);
 
   llvm::SmallVector<Port> inputs, outputs;

@@ -114,23 +114,50 @@ Value RowBuilder::reduceLanes(Value count, Type loaded, Value initial,
     return {combine(carried.front(), element(j))};
   })[0];
   // The last vector overlaps the one before it: only the elements that no other vector has count.
-  auto lanesOf = VectorType::get({kLanes}, getI64Type());
-  Value numbers = arith::ConstantOp::create(
-      *this, DenseIntElementsAttr::get(lanesOf, llvm::to_vector(llvm::seq<int64_t>(0, kLanes))));
-  Value known = sub(index(kLanes - 1), rem(others, index(kLanes)));
-  known = spread(arith::IndexCastOp::create(*this, getI64Type(), known));
-  Value counts = arith::CmpIOp::create(*this, arith::CmpIPredicate::sge, numbers, known);
+  Value counts = lanesFrom(sub(index(kLanes - 1), rem(others, index(kLanes))));
   all = combine(all, arith::SelectOp::create(*this, counts, element(last), start));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+  scf::YieldOp::create(*this, foldVector(all, combine));
+  return branch.getResult(0);
+}
+
+Value RowBuilder::lanesFrom(Value first) {
+  auto type = VectorType::get({width}, getI64Type());
+  Value numbers = arith::ConstantOp::create(
+      *this, DenseIntElementsAttr::get(type, llvm::to_vector(llvm::seq<int64_t>(0, width))));
+  first = spread(arith::IndexCastOp::create(*this, getI64Type(), first));
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::sge, numbers, first);
+}
+
+Value RowBuilder::foldVector(Value all, function_ref<Value(Value, Value)> combine) {
+  for (int64_t half = width / 2; half > 0; half /= 2) {
     auto part = [&](int64_t from) -> Value {
       return vector::ShuffleOp::create(*this, all, all,
                                        llvm::to_vector(llvm::seq<int64_t>(from, from + half)));
     };
     all = combine(part(0), part(half));
   }
-  Value result = vector::ExtractOp::create(*this, all, ArrayRef<int64_t>{0});
-  scf::YieldOp::create(*this, result);
-  return branch.getResult(0);
+  return vector::ExtractOp::create(*this, all, ArrayRef<int64_t>{0});
+}
+
+void RowBuilder::shortRow(Value count, Type loaded, function_ref<void(Value, Value)> few,
+                          function_ref<void()> others) {
+  if (!hasLanes(loaded))
+    return others();
+  using arith::CmpIPredicate;
+  auto vectorsOf = [&](int64_t size) {
+    llvm::SaveAndRestore wide(width, size);
+    few(sub(count, index(size)), lanesFrom(sub(index(2 * size), count)));
+  };
+  Value isFew =
+      compare(CmpIPredicate::ult, sub(count, index(kFewLanes)), index(2 * kShortLanes - kFewLanes));
+  ifElse(
+      isFew,
+      [&] {
+        ifElse(
+            compare(CmpIPredicate::sge, count, index(kShortLanes)), [&] { vectorsOf(kShortLanes); },
+            [&] { vectorsOf(kFewLanes); });
+      },
+      others);
 }
 
 } // namespace atc::cpu
