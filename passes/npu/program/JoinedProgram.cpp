@@ -6,6 +6,7 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/isa/Verify.h"
 #include "npu/soc/Limits.h"
+#include "passes/npu/program/IvRewriter.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
@@ -202,108 +203,37 @@ void findGrowth(ProgramPart &part, int64_t cores) {
 
 namespace {
 
-/// Replaces ivs of instructions by sums of other ivs.
-class IvRewriter {
-public:
-  using Terms = SmallVector<std::pair<Value, int64_t>, 3>;
-
-  /// Makes `iv` the sum of `terms`, whose values are new ivs.
-  void replace(Value iv, Terms terms) { replaced[iv] = std::move(terms); }
-
-  /// Rewrites all instructions in a program.
-  void run(ir::ProgramOp program) {
-    program.walk([&](ir::InstructionOpInterface op) {
-      if (llvm::any_of(op.getParts().ivs, [&](Value iv) { return replaced.contains(iv); }))
-        rewrite(op);
-    });
-  }
-
-private:
-  void rewrite(ir::InstructionOpInterface op) {
-    const ValueRange old = op.getParts().ivs;
-    SmallVector<Value> ivs;
-    sums.clear();
-    for (Value iv : old) {
-      auto found = replaced.find(iv);
-      Terms terms;
-      if (found == replaced.end())
-        terms.push_back({iv, 1});
-      else
-        terms = found->second;
-      for (auto &[term, factor] : terms)
-        if (!llvm::is_contained(ivs, term))
-          ivs.push_back(term);
-      sums.push_back(std::move(terms));
-    }
-    newIvs = ivs;
-    for (NamedAttribute attribute : llvm::to_vector(op->getAttrs()))
-      if (Attribute changed = converted(attribute.getValue()))
-        op->setAttr(attribute.getName(), changed);
-    if (auto first = op->getAttrOfType<DenseI64ArrayAttr>("first"))
-      op->setAttr("first", Builder(op->getContext()).getDenseI64ArrayAttr(mask(first)));
-    const unsigned buffers = op->getNumOperands() - unsigned(old.size());
-    SmallVector<Value> operands(op->getOperands().take_front(buffers));
-    operands.append(ivs.begin(), ivs.end());
-    op->setOperands(operands);
-    if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes")) {
-      SmallVector<int32_t> list(sizes.asArrayRef());
-      list.back() = int32_t(ivs.size());
-      op->setAttr("operandSegmentSizes", Builder(op->getContext()).getDenseI32ArrayAttr(list));
-    }
-  }
-
-  int64_t numberOf(Value iv) const { return llvm::find(newIvs, iv) - newIvs.begin(); }
-
-  /// An iv is 0 where all that it is the sum of are.
-  SmallVector<int64_t> mask(DenseI64ArrayAttr first) const {
-    SmallVector<int64_t> numbers;
-    for (int64_t old : first.asArrayRef())
-      for (auto &[term, factor] : sums[size_t(old)])
-        numbers.push_back(numberOf(term));
-    return numbers;
-  }
-
-  /// Returns an attribute for the new ivs; null where it does not speak of any.
-  Attribute converted(Attribute attribute) const {
-    MLIRContext *context = attribute.getContext();
-    if (auto affine = dyn_cast<ir::AffineAttr>(attribute)) {
-      if (affine.getStrides().empty())
-        return {};
-      SmallVector<int64_t> strides(newIvs.size(), 0);
-      for (auto [stride, terms] : llvm::zip_equal(affine.getStrides(), sums))
-        for (auto &[term, factor] : terms)
-          strides[size_t(numberOf(term))] += stride * factor;
-      return ir::AffineAttr::get(context, affine.getBase(), strides);
-    }
-    if (auto range = dyn_cast<ir::RangeAttr>(attribute)) {
-      Attribute start = range.getStart() ? converted(range.getStart()) : Attribute();
-      return start ? ir::RangeAttr::get(context, range.getLength(), cast<ir::AffineAttr>(start),
-                                        range.getLimit())
-                   : ir::RangeAttr();
-    }
-    if (auto guard = dyn_cast<ir::GuardAttr>(attribute))
-      // Guards are on loops, which are not replaced.
-      return ir::GuardAttr::get(context, guard.getKind(),
-                                numberOf(sums[size_t(guard.getIv())].front().first));
-    auto list = dyn_cast<ArrayAttr>(attribute);
-    if (!list)
-      return {};
-    SmallVector<Attribute> entries;
-    for (Attribute entry : list) {
-      Attribute changed = converted(entry);
-      entries.push_back(changed ? changed : entry);
-    }
-    return ArrayAttr::get(context, entries);
-  }
-
-  llvm::DenseMap<Value, Terms> replaced;
-  SmallVector<Terms> sums; ///< for each of the old ivs of an instruction
-  SmallVector<Value> newIvs;
-};
-
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//
+
+/// The flag id by which queues meet between two parts.
+constexpr unsigned kMeetingId = kFlagIds - 1;
+
+/// What decides how the queues of a core meet at a part's begin and end.
+struct QueueUse {
+  QueueUse() = default;
+  explicit QueueUse(ir::ProgramOp program) {
+    program.walk([&](ir::InstructionOpInterface op) {
+      const Queue queue = *queueOf(op);
+      queues |= 1u << unsigned(queue);
+      if (auto set = dyn_cast<ir::SetFlagOp>(*op))
+        usesMeetingId |= set.getId() + set.getSlots() > kMeetingId;
+      for (const BufferAccess &access : accessesOf(op))
+        if (access.buffer && memoryOf(access.buffer) == Memory::L1)
+          sharesL1 |= queue != Queue::MTE1 && queue != Queue::MTE2;
+    });
+  }
+
+  static Memory memoryOf(Value buffer) {
+    return Memory(cast<ir::BufferType>(buffer.getType()).getMemory());
+  }
+  bool has(Queue queue) const { return queues >> unsigned(queue) & 1; }
+
+  unsigned queues = 0;        ///< a bit per queue
+  bool usesMeetingId = false; ///< some flag has the id by which queues meet
+  bool sharesL1 = false;      ///< others than MTE1 and MTE2 access l1
+};
 
 /// Appends programs to one.
 class Joiner {
@@ -331,10 +261,18 @@ public:
     unsigned after = 0;
     for (const ProgramPart &part : parts) {
       awaited.clear();
+      const QueueUse own(part.program);
+      meetsByFlags = false;
       if (&part != parts.begin()) {
-        signal();
+        meetsByFlags = own.has(Queue::MTE1) && own.has(Queue::MTE2) && !own.usesMeetingId &&
+                       !last.usesMeetingId && !last.sharesL1;
+        if (meetsByFlags)
+          signalByFlags();
+        else
+          signal();
         awaited.push_back({event, signals});
       }
+      last = own;
       if (part.after > after) {
         after = part.after;
         awaited.push_back({1 - event, other.cores * after});
@@ -344,11 +282,18 @@ public:
                           part.position, part.macs);
       // Nothing is written before all that the part waits for is done.
       await(Queue::MTE3, body, body->end());
-      if (soc.split && !joined.getVectorCore())
+      if (hasFix())
         await(Queue::FIX, body, body->end());
-      Operation *last = body->empty() ? nullptr : &body->back();
+      if (meetsByFlags)
+        for (Queue queue : {Queue::M, Queue::V})
+          if (own.has(queue))
+            await(queue, body, body->end(), /*others=*/false);
+      Operation *before = body->empty() ? nullptr : &body->back();
       append(part);
-      if (!awaitLoads(last ? std::next(Block::iterator(last)) : body->begin()))
+      begin = before ? std::next(Block::iterator(before)) : body->begin();
+      if (meetsByFlags)
+        awaitOnMte1();
+      if (!awaitLoads(begin))
         // The signal of the next part's begin must come behind this one.
         await(Queue::MTE2, body, body->end());
     }
@@ -358,6 +303,8 @@ public:
   }
 
 private:
+  bool hasFix() { return soc.split && !joined.getVectorCore(); }
+
   /// Ends a part: each core tells the others that it is done.
   void signal() {
     OpBuilder b = OpBuilder::atBlockEnd(joined.getBody());
@@ -366,10 +313,79 @@ private:
     signals += cores;
   }
 
-  /// Lets a queue wait for all that the part waits for.
-  void await(Queue queue, Block *block, Block::iterator place) {
+  /// Does the same without a barrier, so that MTE2 can load weights of the next part into l1 once
+  /// MTE1 has read the last operands of this one, while the cube and the stores still work: the
+  /// queue that stores signals when all other queues have told it that they are done. All queues of
+  /// the next part wait for the signals but MTE1 and MTE2, which tell each other that they are done
+  /// with l1 and with the flags between them.
+  void signalByFlags() {
+    Block *body = joined.getBody();
+    const Queue stores = hasFix() ? Queue::FIX : Queue::MTE3;
+    // What MTE1 waits for at the end, such as the cube's last steps, does not concern l1.
+    Block::iterator lastUse = body->end();
+    while (lastUse != begin && !usesL1(&*std::prev(lastUse)))
+      --lastUse;
+    flag<ir::SetFlagOp>(lastUse, Queue::MTE1, Queue::MTE2);
+    for (unsigned number = 0; number < kQueues; ++number)
+      if (const Queue queue = Queue(number);
+          last.has(queue) && queue != Queue::S && queue != stores) {
+        flag<ir::SetFlagOp>(body->end(), queue, stores);
+        flag<ir::WaitFlagOp>(body->end(), queue, stores);
+      }
+    OpBuilder b = OpBuilder::atBlockEnd(body);
+    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind(stores), event);
+    signals += cores;
+    flag<ir::WaitFlagOp>(body->end(), Queue::MTE1, Queue::MTE2);
+    flag<ir::SetFlagOp>(body->end(), Queue::MTE2, Queue::MTE1);
+    flag<ir::WaitFlagOp>(body->end(), Queue::MTE2, Queue::MTE1);
+  }
+
+  template <typename OpT> void flag(Block::iterator place, Queue from, Queue to) {
+    OpBuilder b(joined.getBody(), place);
+    OpT::create(b, joined.getLoc(), ir::QueueKind(from), ir::QueueKind(to), kMeetingId, 1, 0);
+  }
+
+  /// Returns whether MTE1 does more in a child of the program than to wait for other queues than
+  /// MTE2.
+  static bool usesL1(Operation *op) {
+    return op
+        ->walk([](ir::InstructionOpInterface inner) {
+          auto wait = dyn_cast<ir::WaitFlagOp>(*inner);
+          return queueOf(inner) == Queue::MTE1 && (!wait || wait.getFrom() == ir::QueueKind::MTE2)
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Lets MTE1 wait for the signals in front of the first child of the part in which it does more
+  /// than to tell MTE2 that buffers in l1 are free.
+  void awaitOnMte1() {
+    Block *body = joined.getBody();
+    auto does = [](ir::InstructionOpInterface op) {
+      return queueOf(op) == Queue::MTE1 && !isBetweenMte1And2<ir::SetFlagOp>(op, Queue::MTE1)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    auto first = std::find_if(begin, body->end(),
+                              [&](Operation &op) { return op.walk(does).wasInterrupted(); });
+    await(Queue::MTE1, body, first, /*others=*/false);
+  }
+
+  /// Returns whether an op is a flag of MTE1 and MTE2 on this side, from `from` to the other.
+  template <typename OpT> static bool isBetweenMte1And2(Operation *op, Queue from) {
+    auto flag = dyn_cast<OpT>(op);
+    const Queue to = from == Queue::MTE1 ? Queue::MTE2 : Queue::MTE1;
+    return flag && Queue(flag.getFrom()) == from && Queue(flag.getTo()) == to;
+  }
+
+  /// Lets a queue wait for all that the part waits for, without `others` only for the cores of this
+  /// section.
+  void await(Queue queue, Block *block, Block::iterator place, bool others = true) {
     OpBuilder b(block, place);
     for (auto [number, count] : awaited) {
+      if (!others && number != event)
+        continue;
       auto value = ir::RangeAttr::get(b.getContext(), 1,
                                       ir::AffineAttr::get(b.getContext(), count, {}), INT64_MAX);
       ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue), number);
@@ -405,13 +421,27 @@ private:
            queueOf(op) == Queue::MTE2;
   }
 
-  /// Returns whether an op is or contains a load for which `wanted` holds.
+  /// Returns whether an op is or contains one on the queue for loads for which `wanted` holds.
   static bool containsLoad(Operation *op, function_ref<bool(Operation *)> wanted) {
     return op
-        ->walk([&](Operation *inner) {
-          return isLoad(inner) && wanted(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        ->walk([&](ir::InstructionOpInterface inner) {
+          return queueOf(inner) == Queue::MTE2 && wanted(inner) ? WalkResult::interrupt()
+                                                                : WalkResult::advance();
         })
         .wasInterrupted();
+  }
+
+  /// Returns whether an op on the queue for loads must wait for the signals: a load of what a part
+  /// may have written, and where queues meet by flags, what others than MTE1 may still use.
+  bool mustWaitOnQueue(Operation *op) {
+    if (isLoad(op)) {
+      const bool fillsL1 = llvm::all_of(accessesOf(op), [](const BufferAccess &access) {
+        return !access.written || QueueUse::memoryOf(access.buffer) == Memory::L1;
+      });
+      return mustWait(op) || (meetsByFlags && !fillsL1);
+    }
+    return meetsByFlags && !isBetweenMte1And2<ir::SetFlagOp>(op, Queue::MTE2) &&
+           !isBetweenMte1And2<ir::WaitFlagOp>(op, Queue::MTE1);
   }
 
   /// Returns whether a load reads what a part may have written.
@@ -423,21 +453,64 @@ private:
     });
   }
 
+  /// Moves loads of constant buffers in front of the load `first` of the same block that must wait,
+  /// as far as nothing between them on the queue for loads orders them: weights of a tile arrive
+  /// while the cores wait for each other.
+  void loadConstantsBefore(Operation *first) {
+    SmallVector<Operation *> passed{first};
+    for (Operation *op = first->getNextNode(), *next; op; op = next) {
+      next = op->getNextNode();
+      if (isa<ir::LoopOp>(op) ? containsLoad(op, isLoad) : ordersLoads(op))
+        return;
+      if (!isLoad(op))
+        continue;
+      auto conflicts = [&](const BufferAccess &access) {
+        return llvm::any_of(passed, [&](Operation *other) {
+          return llvm::any_of(accessesOf(other),
+                              [&](const BufferAccess &its) { return conflict(access, its); });
+        });
+      };
+      if (mustWaitOnQueue(op) || llvm::any_of(accessesOf(op), conflicts)) {
+        passed.push_back(op);
+        continue;
+      }
+      for (Value operand : op->getOperands())
+        if (Operation *alloc = operand.getDefiningOp();
+            alloc && alloc->getBlock() == first->getBlock() && first->isBeforeInBlock(alloc))
+          alloc->moveBefore(first);
+      op->moveBefore(first);
+    }
+  }
+
+  /// Returns whether an op of the queue for loads or of the scalar unit is no load.
+  static bool ordersLoads(Operation *op) {
+    const std::optional<Queue> queue = queueOf(op);
+    return queue && !isLoad(op) && (queue == Queue::MTE2 || queue == Queue::S);
+  }
+
   /// Lets the queue for loads wait in front of the first load from `from` on that must: inside of
   /// loops in which other loads come before it. Returns whether there is one.
   bool awaitLoads(Block::iterator from) {
     Block *block = joined.getBody();
-    auto waits = [&](Operation *load) { return mustWait(load); };
+    auto waits = [&](Operation *op) { return mustWaitOnQueue(op); };
     for (;;) {
       auto first =
           std::find_if(from, block->end(), [&](Operation &op) { return containsLoad(&op, waits); });
       if (first == block->end())
         return false;
+      if (isLoad(&*first))
+        loadConstantsBefore(&*first);
       auto loop = dyn_cast<ir::LoopOp>(*first);
       bool loadsBefore = false;
-      for (Block::iterator at = loop ? loop.getBody()->begin() : Block::iterator();
-           loop && !containsLoad(&*at, waits); ++at)
-        loadsBefore |= containsLoad(&*at, [](Operation *) { return true; });
+      if (loop) {
+        Block::iterator inner = loop.getBody()->begin();
+        while (!containsLoad(&*inner, waits))
+          ++inner;
+        if (isLoad(&*inner))
+          loadConstantsBefore(&*inner);
+        loadsBefore = std::any_of(loop.getBody()->begin(), inner,
+                                  [&](Operation &op) { return containsLoad(&op, isLoad); });
+      }
       if (!loadsBefore) {
         await(Queue::MTE2, block, first);
         return true;
@@ -454,6 +527,9 @@ private:
   OtherSection other;
   unsigned event = 0;
   SmallVector<std::pair<unsigned, int64_t>, 2> awaited; ///< events and counts, of the present part
+  bool meetsByFlags = false;                            ///< ... begins without a barrier
+  Block::iterator begin;                                ///< ... begins here
+  QueueUse last;                                        ///< of the part before the present one
   int64_t cores = 1, signals = 0;
 };
 

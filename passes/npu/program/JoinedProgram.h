@@ -61,7 +61,7 @@ void findGrowth(ProgramPart &part, int64_t cores);
 bool isJoinable(ir::ProgramOp program);
 
 /// The maximum number of instructions between two parts.
-inline constexpr size_t kMeetingInstructions = 5;
+inline constexpr size_t kMeetingInstructions = 24;
 
 /// Returns whether a program may have so many instructions and buffers.
 bool isPossibleSize(size_t instructions, size_t buffers);

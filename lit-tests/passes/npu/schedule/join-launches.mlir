@@ -308,3 +308,58 @@ func.func @main(%x: memref<28672xf16>, %y: memref<28672xf16> {om.output}) {
   return
 }
 }
+
+// -----
+
+// Between two programs that use MTE1 no core stops: the queues tell the one that stores that they are
+// done, which signals, and MTE2 loads the weight once MTE1 has read the operands of the first
+// program. The weight is loaded before the activation, which waits for the signals.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK:       npu.program @through_joined(%{{[a-z0-9]+}}: {{.*}}, %[[W:[a-z0-9]+]]: !npu.buffer<gm, 1024>, %[[A:[a-z0-9]+]]: {{.*}}, %{{[a-z0-9]+}}: {{.*}})
+// CHECK-NEXT:    npu.layer
+// CHECK-NOT:     npu.pipe_barrier s
+// CHECK:         npu.set_flag mte1 to mte2 id 7
+// CHECK-NEXT:    npu.set_flag mte1 to mte3 id 7
+// CHECK-NEXT:    npu.wait_flag mte1 to mte3 id 7
+// CHECK-NEXT:    npu.set_flag mte2 to mte3 id 7
+// CHECK-NEXT:    npu.wait_flag mte2 to mte3 id 7
+// CHECK-NEXT:    npu.signal mte3 event 0
+// CHECK-NEXT:    npu.wait_flag mte1 to mte2 id 7
+// CHECK-NEXT:    npu.set_flag mte2 to mte1 id 7
+// CHECK-NEXT:    npu.wait_flag mte2 to mte1 id 7
+// CHECK-NEXT:    npu.layer
+// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <8>>}
+// CHECK:         npu.await mte1 event 0 {value = #npu.range<1 from <8>>}
+// CHECK-NEXT:    npu.loop
+// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[W]]
+// CHECK-NEXT:      npu.await mte2 event 0 {value = #npu.range<1 from <8>>}
+// CHECK-NEXT:      npu.move %{{[a-z0-9]+}}, %[[A]]
+// CHECK-NOT:     npu.pipe_barrier s
+npu.program @through(%in: !npu.buffer<gm, 8192>, %w: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 8192>) grid(%core = 8) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<l1, 512>
+  %v = npu.alloc {offset = 1024 : i64} : !npu.buffer<l1, 1024>
+  %u = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 512>
+  npu.loop %i = 2 {
+    npu.move %x, %in at %core, %i {offsets = [#npu.affine<0>, #npu.affine<0, [1024, 512]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<l1, 512>, !npu.buffer<gm, 8192>
+    npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<l1, 1024>, !npu.buffer<gm, 1024>
+    npu.set_flag mte2 to mte1 id 0
+    npu.wait_flag mte2 to mte1 id 0
+    npu.move %u, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<ub, 512>, !npu.buffer<l1, 512>
+    npu.set_flag mte1 to mte2 id 0
+    npu.wait_flag mte1 to mte2 id 0
+    npu.set_flag mte1 to mte3 id 0
+    npu.wait_flag mte1 to mte3 id 0
+    npu.move %out, %u at %core, %i {offsets = [#npu.affine<0, [1024, 512]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<512>} : !npu.buffer<gm, 8192>, !npu.buffer<ub, 512>
+    npu.set_flag mte3 to mte1 id 0
+    npu.wait_flag mte3 to mte1 id 0
+  }
+}
+func.func @main(%x: memref<4096xf16>, %y: memref<4096xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
+  %a = om.alloc {offset = 0 : i64} : memref<4096xf16>
+  om.launch @through(%x, %w, %a) {cost = 1 : i64} : memref<4096xf16>, memref<512xf16>, memref<4096xf16>
+  // CHECK: om.launch @through_joined(
+  om.launch @through(%a, %w, %y) {chained, cost = 1 : i64} : memref<4096xf16>, memref<512xf16>, memref<4096xf16>
+  return
+}
+}
