@@ -105,7 +105,8 @@ bool Compiler::quantize() {
 bool Compiler::insertPreprocessing() {
   if (options.aippFile.empty())
     return true;
-  return insertAipp(*current, options.aippFile, options.imageLayout, diagnostics) ||
+  return insertAipp(*current, options.aippFile, options.imageLayout,
+                    options.source.boundary.halfInputs, diagnostics) ||
          messages.fail("the preprocessing could not be inserted");
 }
 

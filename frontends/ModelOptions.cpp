@@ -20,6 +20,11 @@ std::vector<std::string> splitNames(StringRef text, char separator) {
 
 static constexpr const char *shapeSample = "\"input:1,3,224,224;other:1,4\"";
 
+bool isWholeNumber(StringRef word) {
+  word.consume_front("-");
+  return !word.empty() && all_of(word, isDigit);
+}
+
 /// Reads the dims of one input. Returns false after an error.
 static bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
                       Diagnostics &diagnostics) {
@@ -35,6 +40,11 @@ static bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims
       return false;
     }
     if (word.getAsInteger(10, dim)) {
+      if (isWholeNumber(word)) {
+        diagnostics.error("E10013", "the value \"" + item + "\" of --input_shape is out of range: " +
+                                        word + " has more than 64 bits");
+        return false;
+      }
       // The Ascend toolchain tells a word that does not begin with a number from one that ends so.
       const bool isNumber = word.ltrim('-').find_first_of("0123456789") == 0;
       diagnostics.error(isNumber ? ErrorCode("E10002") : ErrorCode("E10014"),

@@ -20,6 +20,9 @@ using InputShapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 /// becomes an error and is left out of the result.
 InputShapes parseInputShapes(llvm::StringRef text, Diagnostics &diagnostics);
 
+/// Returns whether a word is a number without a fraction, of any size.
+bool isWholeNumber(llvm::StringRef word);
+
 /// Splits a list and trims its items; empty items are dropped. `--out_nodes` is "node1:0;node2:0"
 /// or names of tensors, `--input_nodes` "a;b".
 std::vector<std::string> splitNames(llvm::StringRef text, char separator = ';');

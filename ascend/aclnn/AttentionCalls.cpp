@@ -243,30 +243,38 @@ aclnnStatus aclnnApplyRotaryPosEmbV2GetWorkspaceSize(aclTensor *queryRef, aclTen
 }
 ACLNN_RUN(ApplyRotaryPosEmbV2)
 
-aclnnStatus aclnnFlashAttentionScoreGetWorkspaceSize(
-    const aclTensor *query, const aclTensor *key, const aclTensor *value,
-    const aclTensor *realShiftOptional, const aclTensor *dropMaskOptional,
-    const aclTensor *paddingMaskOptional, const aclTensor *attenMaskOptional,
-    const aclIntArray *prefixOptional, double scaleValueOptional, double keepProbOptional,
-    int64_t preTokensOptional, int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
-    int64_t, int64_t sparseModeOptional, const aclTensor *softmaxMaxOut,
-    const aclTensor *softmaxSumOut, const aclTensor *, const aclTensor *attentionOutOut,
-    uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  rejectGiven(plan, {paddingMaskOptional, prefixOptional},
-              "paddingMask and prefix must be NULL: they have no functions here");
-  Attention attention = beginTraining(plan, query, key, value, dropMaskOptional, keepProbOptional);
-  describeAttention(plan, attention, inputLayout, headNum,
-                    keyHeadsOf(plan, attention, inputLayout, headNum), sparseModeOptional);
-  attention.scale = scaleValueOptional;
-  attention.before = preTokensOptional;
-  attention.after = nextTokensOptional;
-  attention.shift = plan.input(realShiftOptional, "realShift", true);
-  attention.shiftsFirst = true;
-  return finishTraining(plan, attention, attenMaskOptional, softmaxMaxOut, softmaxSumOut,
-                        attentionOutOut, size, executor);
-}
-ACLNN_RUN(FlashAttentionScore)
+// The second version says where shifts of the scores are added, and where rows of queries and keys
+// begin for shifts that the device makes itself, which have no functions here.
+#define ACLNN_TRAINED_ATTENTION(name, starts, type, isKnown, isFirst)                              \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *query, const aclTensor *key, const aclTensor *value,                        \
+      const aclTensor *realShift, const aclTensor *dropMask, const aclTensor *paddingMask,         \
+      const aclTensor *attenMask, const aclIntArray *prefix,                                       \
+      ACLNN_UNPACK starts double scaleValue, double keepProb, int64_t preTokens,                   \
+      int64_t nextTokens, int64_t headNum, char *inputLayout, int64_t, int64_t sparseMode,         \
+      ACLNN_UNPACK type const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,            \
+      const aclTensor *, const aclTensor *attentionOut, uint64_t *size,                            \
+      aclOpExecutor **executor) {                                                                  \
+    Plan plan(__func__);                                                                           \
+    rejectGiven(plan, {paddingMask, prefix},                                                       \
+                "paddingMask and prefix must be NULL: they have no functions here");               \
+    if (!(isKnown))                                                                                \
+      plan.reject("pseType must be 0 or 1: shifts are those of realShift");                        \
+    Attention attention = beginTraining(plan, query, key, value, dropMask, keepProb);              \
+    describeAttention(plan, attention, inputLayout, headNum,                                       \
+                      keyHeadsOf(plan, attention, inputLayout, headNum), sparseMode);              \
+    attention.scale = scaleValue;                                                                  \
+    attention.before = preTokens;                                                                  \
+    attention.after = nextTokens;                                                                  \
+    attention.shift = plan.input(realShift, "realShift", true);                                    \
+    attention.shiftsFirst = isFirst;                                                               \
+    return finishTraining(plan, attention, attenMask, softmaxMaxOut, softmaxSumOut, attentionOut,  \
+                          size, executor);                                                         \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_TRAINED_ATTENTION(FlashAttentionScore, (), (), true, true)
+ACLNN_TRAINED_ATTENTION(FlashAttentionScoreV2, (const aclIntArray *, const aclIntArray *, ),
+                        (int64_t pseType, ), pseType == 0 || pseType == 1, pseType == 1)
 
 aclnnStatus aclnnFlashAttentionVarLenScoreGetWorkspaceSize(
     const aclTensor *query, const aclTensor *key, const aclTensor *value,
@@ -419,7 +427,7 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
   ACLNN_RUN(name)
 ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), (), false, antiquantMode, antiquantMode,
                       nullptr, nullptr, nullptr, nullptr)
-#define ACLNN_SPLIT_ATTENTION(name, parts, unused, rope)                                           \
+#define ACLNN_SPLIT_ATTENTION(name, parts, unused, rope, queryMode)                                \
   ACLNN_FUSED_ATTENTION(                                                                           \
       name,                                                                                        \
       (const aclTensor *keyAntiquantScale, const aclTensor *keyAntiquantOffset,                    \
@@ -427,17 +435,23 @@ ACLNN_FUSED_ATTENTION(FusedInferAttentionScore, (), (), (), (), false, antiquant
        const aclTensor *keySharedPrefix, const aclTensor *valueSharedPrefix,                       \
        const aclIntArray *actualSharedPrefixLen, ACLNN_UNPACK parts),                              \
       unused, (keySharedPrefix, valueSharedPrefix, actualSharedPrefixLen ACLNN_UNPACK rope),       \
-      (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ),                                    \
+      (int64_t keyAntiquantMode, int64_t valueAntiquantMode, ACLNN_UNPACK queryMode),              \
       keyAntiquantMode < 0 || keyAntiquantMode > 1 || valueAntiquantMode < 0 ||                    \
           valueAntiquantMode > 1,                                                                  \
       keyAntiquantScale ? keyAntiquantMode : antiquantMode,                                        \
       valueAntiquantScale ? valueAntiquantMode : antiquantMode, keyAntiquantScale,                 \
       keyAntiquantOffset, valueAntiquantScale, valueAntiquantOffset)
-ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV2, (), (), ())
+ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV2, (), (), (), ())
 ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV3,
                       (const aclTensor *queryRope, const aclTensor *keyRope,
                        const aclTensor *keyRopeAntiquantScale, ),
-                      (keyRopeAntiquantScale), (, queryRope, keyRope))
+                      (keyRopeAntiquantScale), (, queryRope, keyRope), ())
+ACLNN_SPLIT_ATTENTION(FusedInferAttentionScoreV4,
+                      (const aclTensor *queryRope, const aclTensor *keyRope,
+                       const aclTensor *keyRopeAntiquantScale, const aclTensor *dequantScaleQuery,
+                       const aclTensor *learnableSink, ),
+                      (keyRopeAntiquantScale, dequantScaleQuery, learnableSink),
+                      (, queryRope, keyRope), (int64_t, ))
 
 aclnnStatus aclnnRecurrentGatedDeltaRuleGetWorkspaceSize(
     const aclTensor *, const aclTensor *, const aclTensor *, const aclTensor *, aclTensor *,

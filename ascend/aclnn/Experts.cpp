@@ -327,6 +327,62 @@ ACLNN_GROUPED_LISTS(GroupedMatmulV3, aclTensor, nullptr, groupListOptional, grou
 ACLNN_GROUPED_PRODUCT(GroupedMatmulV4, )
 ACLNN_GROUPED_PRODUCT(GroupedMatmulV5, aclIntArray *, )
 
+aclnnStatus aclnnGroupedMatmulSwigluQuantGetWorkspaceSize(
+    const aclTensor *x, const aclTensor *weight, const aclTensor *bias, const aclTensor *offset,
+    const aclTensor *weightScale, const aclTensor *xScale, const aclTensor *groupList,
+    aclTensor *output, aclTensor *outputScale, aclTensor *outputOffset, uint64_t *size,
+    aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View rows = plan.input(x, "x"), matrices = plan.input(weight, "weight"),
+             scales = plan.input(weightScale, "weightScale"), rowScales = plan.input(xScale, "xScale"),
+             y = plan.output(output, "output"), factors = plan.output(outputScale, "outputScale");
+  if (bias || offset || outputOffset)
+    plan.reject("bias, offset and outputOffset must be NULL: they have no functions here");
+  if (plan.isGood() && (rows.type != ACL_INT8 || matrices.type != ACL_INT8 || y.type != ACL_INT8 ||
+                        rows.dims.size() != 2 || matrices.dims.size() != 3 ||
+                        matrices.dims[1] != rows.dims[1] || matrices.dims[2] % 2 != 0 ||
+                        scales.dims != Dims{matrices.dims[0], matrices.dims[2]} ||
+                        rowScales.dims != Dims{rows.dims[0]} ||
+                        y.dims != Dims{rows.dims[0], matrices.dims[2] / 2} ||
+                        factors.dims != Dims{rows.dims[0]}))
+    plan.reject("x must be int8 [rows, depth], weight int8 [groups, depth, 2 * width], weightScale "
+                "[groups, 2 * width], xScale and outputScale [rows], output int8 [rows, width]");
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const int64_t groups = matrices.dims[0], width = matrices.dims[2] / 2;
+  Groups given{};
+  given.list = groupList;
+  const Dims counts = countsOf(plan, given, size_t(groups));
+  int64_t at = 0;
+  for (int64_t i = 0; plan.isGood() && i < groups; at += counts[i++]) {
+    if (counts[i] < 0 || counts[i] > rows.dims[0] - at)
+      plan.reject("groupList does not fit x with %lld rows", (long long)rows.dims[0]);
+    if (!plan.isGood() || counts[i] == 0)
+      continue;
+    View matrix = part(matrices, 0, i, 1);
+    matrix.dims.erase(matrix.dims.begin());
+    matrix.strides.erase(matrix.strides.begin());
+    const View scale = part(scales, 0, i, 1),
+               rowScale = plan.reshaped(plan.dense(part(rowScales, 0, at, counts[i]), ACL_FLOAT),
+                                        {counts[i], 1});
+    const View values =
+        productOf(plan, {part(rows, 0, at, counts[i]), matrix, &scale, &rowScale, nullptr});
+    if (!plan.isGood())
+      break;
+    auto half = [&](int64_t start) { return plan.dense(part(values, 1, start, width), ACL_FLOAT); };
+    const View gated = combined(plan, "Mul", unary(plan, "Silu", half(0)), half(width));
+    const View factor = withNumber(
+        plan, "Mul",
+        reduced(plan, "ReduceMaxD", computed(plan, "Abs", gated), {1}, true, ACL_FLOAT), 1.0 / 127);
+    plan.write(computed(plan, "Round", combined(plan, "RealDiv", gated, factor)),
+               part(y, 0, at, counts[i]));
+    if (plan.isGood())
+      plan.write(plan.reshaped(factor, {counts[i]}), part(factors, 0, at, counts[i]));
+  }
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(GroupedMatmulSwigluQuant)
+
 namespace {
 
 /// The experts that the softmax of scores chooses.

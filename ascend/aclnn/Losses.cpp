@@ -8,10 +8,16 @@ using namespace atc::ascend;
 
 namespace {
 
-/// Computes -weight[class] * self[class] of rows [n, classes], without an ignored class.
-void classLoss(Plan &plan, const View &self, const View &target, const View &weight,
-               int64_t reduction, int64_t ignored, const Dims &dims, const View &out,
-               const View &total) {
+/// The classes of rows [n, classes] and what they weigh.
+struct RowClasses {
+  View counts; ///< whether the class of a row is not the ignored one
+  View share;  ///< the weight of its class, or 0
+  View losses; ///< -weight[class] * self[class], or 0
+};
+
+/// Looks up the classes of rows; an empty value after an error.
+RowClasses classesOf(Plan &plan, const View &self, const View &target, const View &weight,
+                     int64_t ignored) {
   if (plan.isGood() && target.type != ACL_INT64 && target.type != ACL_INT32 &&
       target.type != ACL_UINT8)
     plan.reject("target must be int64, int32 or uint8");
@@ -22,34 +28,51 @@ void classLoss(Plan &plan, const View &self, const View &target, const View &wei
     plan.reject("weight %s must have %lld elements", textOf(weight.dims).c_str(),
                 (long long)self.dims[1]);
   if (!plan.isGood())
-    return;
+    return {};
+  RowClasses rows;
   const View classes = plan.reshaped(plan.dense(target, ACL_INT64), {self.dims[0]});
-  const View counts = comparison(plan, "Ne", classes, plan.constant(double(ignored), ACL_INT64));
-  const View places = chosen(plan, counts, classes, plan.constant(0, ACL_INT64));
+  rows.counts = comparison(plan, "Ne", classes, plan.constant(double(ignored), ACL_INT64));
+  const View places = chosen(plan, rows.counts, classes, plan.constant(0, ACL_INT64));
   const View none = plan.constant(0, ACL_FLOAT);
-  const View share =
-      chosen(plan, counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, places), none);
+  rows.share = chosen(plan, rows.counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, places),
+                      none);
   if (!plan.isGood())
-    return;
+    return {};
   const View picked = plan.apply(
       "GatherElements", {plan.dense(self, ACL_FLOAT), plan.reshaped(places, {self.dims[0], 1})},
       {{ACL_FLOAT, {self.dims[0], 1}}}, Json::array({attribute("axis", "int", 1)}))[0];
   // Ignored rows are selected away instead of multiplied by 0, as their loss may be infinite.
-  const View losses = chosen(plan, counts,
-                             combined(plan, "Mul", plan.reshaped(picked, {self.dims[0]}),
-                                      withNumber(plan, "Mul", share, -1)),
-                             none);
-  const View whole = reduced(plan, "ReduceSumD", share, {}, false, ACL_FLOAT);
+  rows.losses = chosen(plan, rows.counts,
+                       combined(plan, "Mul", plan.reshaped(picked, {self.dims[0]}),
+                                withNumber(plan, "Mul", rows.share, -1)),
+                       none);
+  return rows;
+}
+
+/// Writes losses of rows, their sum, or that divided by `whole`.
+void writeLoss(Plan &plan, const View &losses, const View &whole, int64_t reduction,
+               const Dims &dims, const View &out) {
   if (reduction == 0) {
     plan.write(plan.isGood() ? plan.reshaped(losses, dims) : View(), out);
-  } else {
-    View result = lossOf(plan, losses, 2);
-    if (reduction == 1)
-      result = combined(plan, "RealDiv", result, whole);
-    else if (reduction != 2)
-      plan.reject("reduction is %lld; give 0 (none), 1 (mean) or 2 (sum)", (long long)reduction);
-    writeOptional(plan, result, out);
+    return;
   }
+  View result = lossOf(plan, losses, 2);
+  if (reduction == 1)
+    result = combined(plan, "RealDiv", result, whole);
+  else if (reduction != 2)
+    plan.reject("reduction is %lld; give 0 (none), 1 (mean) or 2 (sum)", (long long)reduction);
+  writeOptional(plan, result, out);
+}
+
+/// Computes -weight[class] * self[class] of rows [n, classes], without an ignored class.
+void classLoss(Plan &plan, const View &self, const View &target, const View &weight,
+               int64_t reduction, int64_t ignored, const Dims &dims, const View &out,
+               const View &total) {
+  const RowClasses rows = classesOf(plan, self, target, weight, ignored);
+  if (!plan.isGood())
+    return;
+  const View whole = reduced(plan, "ReduceSumD", rows.share, {}, false, ACL_FLOAT);
+  writeLoss(plan, rows.losses, whole, reduction, dims, out);
   writeOptional(plan, whole, total);
 }
 
@@ -119,3 +142,52 @@ ACLNN_FUNCTION(MseLossBackward,
                        withNumber(plan, "Mul", combined(plan, "Sub", IN(self), IN(target), true),
                                   2),
                        reduction))
+
+aclnnStatus aclnnCrossEntropyLossGetWorkspaceSize(
+    const aclTensor *input, const aclTensor *target, const aclTensor *weightOptional,
+    char *reductionOptional, int64_t ignoreIndex, double labelSmoothing, double, bool returnZloss,
+    const aclTensor *lossOut, const aclTensor *logProbOut, const aclTensor *, const aclTensor *,
+    uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View x = plan.input(input, "input"), classes = plan.input(target, "target"),
+             given = plan.input(weightOptional, "weight", true),
+             loss = plan.output(lossOut, "lossOut"),
+             logarithms = plan.output(logProbOut, "logProbOut");
+  const std::string_view mode = reductionOptional && *reductionOptional ? reductionOptional : "mean";
+  const int64_t reduction = mode == "none" ? 0 : mode == "mean" ? 1 : mode == "sum" ? 2 : -1;
+  if (reduction < 0)
+    plan.reject("reduction must be none, mean or sum");
+  if (returnZloss)
+    plan.reject("returnZloss must be false: the loss of large logits has no function here");
+  if (labelSmoothing < 0 || labelSmoothing >= 1)
+    plan.reject("labelSmoothing must be at least 0 and less than 1");
+  if (plan.isGood() && (x.dims.size() != 2 || x.dims[1] == 0))
+    plan.reject("input %s must have 2 dims, rows and classes", textOf(x.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View weight = given.place
+                          ? given
+                          : plan.dense(plan.broadcast(plan.constant(1, ACL_FLOAT), {x.dims[1]}),
+                                       ACL_FLOAT);
+  const View scores = softmaxOf(plan, "LogSoftmaxV2", plan.dense(x, ACL_FLOAT), 1);
+  plan.write(scores, logarithms);
+  const RowClasses rows = classesOf(plan, scores, classes, weight, ignoreIndex);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  View losses = rows.losses;
+  if (labelSmoothing > 0) {
+    // The rest of a label goes to all classes alike.
+    const View all = reduced(
+        plan, "ReduceSumD",
+        combined(plan, "Mul", scores, plan.isGood() ? plan.dense(weight, ACL_FLOAT) : View()), {1},
+        false, ACL_FLOAT);
+    const View rest = chosen(plan, rows.counts,
+                             withNumber(plan, "Mul", all, -labelSmoothing / double(x.dims[1])),
+                             plan.constant(0, ACL_FLOAT));
+    losses = combined(plan, "Add", withNumber(plan, "Mul", losses, 1 - labelSmoothing), rest);
+  }
+  const View whole = reduced(plan, "ReduceSumD", rows.share, {}, false, ACL_FLOAT);
+  writeLoss(plan, losses, whole, reduction, {x.dims[0]}, loss);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(CrossEntropyLoss)

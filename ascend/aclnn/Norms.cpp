@@ -247,25 +247,45 @@ aclnnStatus aclnnAddRmsNormCastGetWorkspaceSize(const aclTensor *x1, const aclTe
 }
 ACLNN_RUN(AddRmsNormCast)
 
-aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
-    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
-    const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,
-    const aclTensor *zeroPoints2Optional, int64_t axis, double epsilon, bool divMode,
-    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut, uint64_t *size,
-    aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
-             weight = plan.input(gamma, "gamma"), scale1 = plan.input(scales1, "scales1"),
-             scale2 = plan.input(scales2Optional, "scales2", true),
-             zero1 = plan.input(zeroPoints1Optional, "zeroPoints1", true),
-             zero2 = plan.input(zeroPoints2Optional, "zeroPoints2", true),
-             y1 = plan.output(y1Out, "y1Out"), y2 = plan.output(y2Out, "y2Out", !scale2.place),
-             both = plan.output(xOut, "xOut");
-  if (plan.isGood() && plan.axisOf(axis, first.dims.size()) + 1 != int64_t(first.dims.size()))
-    plan.reject("axis is %lld; it must be the last one", (long long)axis);
-  if (plan.isGood() && (y1.type != ACL_INT8 || (scale2.place && y2.type != ACL_INT8)))
+/// The arguments that both norms of sums have whose results are quantized. `beta` and `rmsNormOut`
+/// may be null.
+struct QuantizedNorm {
+  const aclTensor *x1, *x2, *gamma, *beta;
+  double epsilon;
+  const aclTensor *y1Out, *y2Out, *xOut, *rmsNormOut;
+};
+
+/// Returns the norm of a sum, with what is added to it; its outputs are checked and written but for
+/// those of int8.
+static View shiftedNorm(Plan &plan, const QuantizedNorm &given, const View &y1, const View &y2) {
+  const View first = plan.input(given.x1, "x1"), second = plan.input(given.x2, "x2"),
+             weight = plan.input(given.gamma, "gamma"), beta = plan.input(given.beta, "beta", true),
+             both = plan.output(given.xOut, "xOut"),
+             rmsNorm = plan.output(given.rmsNormOut, "rmsNormOut", true);
+  if (plan.isGood() && (y1.type != ACL_INT8 || (y2.place && y2.type != ACL_INT8)))
     plan.reject("y1Out and y2Out must be of int8");
-  const View normal = normOfSum(plan, first, second, weight, epsilon, both);
+  if (plan.isGood() && beta.place && beta.dims != weight.dims)
+    plan.reject("beta %s must have the dims of gamma %s", textOf(beta.dims).c_str(),
+                textOf(weight.dims).c_str());
+  const View normal = normOfSum(plan, first, second, weight, given.epsilon, both);
+  writeOptional(plan, normal, rmsNorm);
+  return beta.place && plan.isGood() ? weighted(plan, "Add", normal, beta) : normal;
+}
+
+static aclnnStatus addRmsNormQuant(const char *name, const QuantizedNorm &given,
+                                   const aclTensor *scales1, const aclTensor *scales2,
+                                   const aclTensor *zeroPoints1, const aclTensor *zeroPoints2,
+                                   int64_t axis, bool divMode, uint64_t *size,
+                                   aclOpExecutor **executor) {
+  Plan plan(name);
+  const View scale1 = plan.input(scales1, "scales1"), scale2 = plan.input(scales2, "scales2", true),
+             zero1 = plan.input(zeroPoints1, "zeroPoints1", true),
+             zero2 = plan.input(zeroPoints2, "zeroPoints2", true),
+             y1 = plan.output(given.y1Out, "y1Out"),
+             y2 = scale2.place ? plan.output(given.y2Out, "y2Out") : View();
+  const View normal = shiftedNorm(plan, given, y1, y2);
+  if (plan.isGood() && plan.axisOf(axis, normal.dims.size()) + 1 != int64_t(normal.dims.size()))
+    plan.reject("axis is %lld; it must be the last one", (long long)axis);
   auto quantized = [&](const View &scale, const View &zero, const View &target) {
     if (!scale.place || !plan.isGood())
       return;
@@ -278,28 +298,46 @@ aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
   quantized(scale2, zero2, y2);
   return plan.finish(size, executor);
 }
-ACLNN_RUN(AddRmsNormQuant)
 
-aclnnStatus aclnnAddRmsNormDynamicQuantGetWorkspaceSize(
-    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
-    const aclTensor *smoothScale1Optional, const aclTensor *smoothScale2Optional, double epsilon,
-    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut,
-    const aclTensor *scale1Out, const aclTensor *scale2Out, uint64_t *size,
+aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
+    const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,
+    const aclTensor *zeroPoints2Optional, int64_t axis, double epsilon, bool divMode,
+    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut, uint64_t *size,
     aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View first = plan.input(x1, "x1"), second = plan.input(x2, "x2"),
-             weight = plan.input(gamma, "gamma"),
-             smooth1 = plan.input(smoothScale1Optional, "smoothScale1", true),
-             smooth2 = plan.input(smoothScale2Optional, "smoothScale2", true),
-             both = plan.output(xOut, "xOut"), y1 = plan.output(y1Out, "y1Out"),
-             y2 = plan.output(y2Out, "y2Out", !smooth2.place),
+  return addRmsNormQuant(__func__,
+                         {x1, x2, gamma, nullptr, epsilon, y1Out, y2Out, xOut, nullptr}, scales1,
+                         scales2Optional, zeroPoints1Optional, zeroPoints2Optional, axis, divMode,
+                         size, executor);
+}
+ACLNN_RUN(AddRmsNormQuant)
+aclnnStatus aclnnAddRmsNormQuantV2GetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
+    const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,
+    const aclTensor *zeroPoints2Optional, const aclTensor *betaOptional, int64_t axis,
+    double epsilon, bool divMode, aclTensor *y1Out, aclTensor *y2Out, aclTensor *xOut,
+    aclTensor *rmsNormOut, uint64_t *size, aclOpExecutor **executor) {
+  return addRmsNormQuant(
+      __func__, {x1, x2, gamma, betaOptional, epsilon, y1Out, y2Out, xOut, rmsNormOut}, scales1,
+      scales2Optional, zeroPoints1Optional, zeroPoints2Optional, axis, divMode, size, executor);
+}
+ACLNN_RUN(AddRmsNormQuantV2)
+
+static aclnnStatus addRmsNormDynamicQuant(const char *name, const QuantizedNorm &given,
+                                          const aclTensor *smoothScale1,
+                                          const aclTensor *smoothScale2,
+                                          const aclTensor *scale1Out, const aclTensor *scale2Out,
+                                          uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(name);
+  const View smooth1 = plan.input(smoothScale1, "smoothScale1", true),
+             smooth2 = plan.input(smoothScale2, "smoothScale2", true),
+             y1 = plan.output(given.y1Out, "y1Out"),
+             y2 = smooth2.place ? plan.output(given.y2Out, "y2Out") : View(),
              scale1 = plan.output(scale1Out, "scale1Out"),
-             scale2 = plan.output(scale2Out, "scale2Out", !smooth2.place);
+             scale2 = smooth2.place ? plan.output(scale2Out, "scale2Out") : View();
   if (smooth2.place && !smooth1.place)
     plan.reject("smoothScale2 needs smoothScale1");
-  if (plan.isGood() && (y1.type != ACL_INT8 || (smooth2.place && y2.type != ACL_INT8)))
-    plan.reject("y1Out and y2Out must be of int8");
-  const View normal = normOfSum(plan, first, second, weight, epsilon, both);
+  const View normal = shiftedNorm(plan, given, y1, y2);
   // The largest element of a row becomes 127.
   auto quantized = [&](const View &smooth, const View &target, const View &scaleTarget) {
     if (!plan.isGood())
@@ -317,7 +355,29 @@ aclnnStatus aclnnAddRmsNormDynamicQuantGetWorkspaceSize(
     quantized(smooth2, y2, scale2);
   return plan.finish(size, executor);
 }
+
+aclnnStatus aclnnAddRmsNormDynamicQuantGetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+    const aclTensor *smoothScale1Optional, const aclTensor *smoothScale2Optional, double epsilon,
+    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut,
+    const aclTensor *scale1Out, const aclTensor *scale2Out, uint64_t *size,
+    aclOpExecutor **executor) {
+  return addRmsNormDynamicQuant(
+      __func__, {x1, x2, gamma, nullptr, epsilon, y1Out, y2Out, xOut, nullptr},
+      smoothScale1Optional, smoothScale2Optional, scale1Out, scale2Out, size, executor);
+}
 ACLNN_RUN(AddRmsNormDynamicQuant)
+aclnnStatus aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize(
+    const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+    const aclTensor *smoothScale1Optional, const aclTensor *smoothScale2Optional,
+    const aclTensor *betaOptional, double epsilon, const aclBoolArray *, const aclTensor *y1Out,
+    const aclTensor *y2Out, const aclTensor *xOut, const aclTensor *scale1Out,
+    const aclTensor *scale2Out, uint64_t *size, aclOpExecutor **executor) {
+  return addRmsNormDynamicQuant(
+      __func__, {x1, x2, gamma, betaOptional, epsilon, y1Out, y2Out, xOut, nullptr},
+      smoothScale1Optional, smoothScale2Optional, scale1Out, scale2Out, size, executor);
+}
+ACLNN_RUN(AddRmsNormDynamicQuantV2)
 
 /// The arguments of norms of groups of channels.
 struct GroupNorm {

@@ -216,13 +216,29 @@ ACLNN_FUNCTION(MaxPool,
                maximumOf(plan, IN(self), kernelShape, strides, autoPads, pads, dilations,
                          ceilMode != 0))
 
-aclnnStatus aclnnMaxPool2dWithIndicesGetWorkspaceSize(
-    const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-    const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,
-    aclTensor *indices, uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View given = plan.input(self, "self"), y = plan.output(out, "out"),
-             places = plan.output(indices, "indices");
+/// Returns the room for numbers of int32 at the beginning of bytes, the rest of which is cleared.
+static View numbersIn(Plan &plan, const View &bytes, const Dims &dims) {
+  if (bytes.type != ACL_INT8 || !bytes.isDense() || bytes.offset != 0 ||
+      countOf(bytes.dims) < 4 * countOf(dims)) {
+    plan.reject("indices must be dense bytes (int8), 4 for each element of out or more");
+    return {};
+  }
+  plan.write(plan.broadcast(plan.constant(0, ACL_INT8), bytes.dims), bytes);
+  View numbers = bytes;
+  numbers.type = ACL_INT32;
+  numbers.dims = dims;
+  numbers.strides = denseStrides(dims);
+  return numbers;
+}
+
+static aclnnStatus maxPoolWithPlaces(const char *name, const aclTensor *self,
+                                     const aclIntArray *kernelSize, const aclIntArray *stride,
+                                     const aclIntArray *padding, const aclIntArray *dilation,
+                                     bool ceilMode, aclTensor *out, aclTensor *indices,
+                                     bool areBytes, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(name);
+  const View given = plan.input(self, "self"), y = plan.output(out, "out");
+  View places = plan.output(indices, "indices");
   const Window window =
       windowOf(plan, given, plan.numbers(kernelSize, "kernelSize"), plan.numbers(stride, "stride"),
                plan.numbers(padding, "padding"), plan.numbers(dilation, "dilation"), ceilMode);
@@ -245,6 +261,11 @@ aclnnStatus aclnnMaxPool2dWithIndicesGetWorkspaceSize(
   Dims base;
   for (int64_t i = 0; i < height * width; ++i)
     base.push_back(i);
+  if (areBytes) {
+    Dims shape(given.dims.begin(), given.dims.end() - 2);
+    shape.insert(shape.end(), {height, width});
+    places = numbersIn(plan, places, shape);
+  }
   const View own = plan.dense(positionOf(plan, "ArgMaxD", all, 2, false), ACL_INT64);
   const View place =
       combined(plan, "Add", combined(plan, "Mul", own, indexTensor(plan, {height * width}, {1})),
@@ -254,4 +275,14 @@ aclnnStatus aclnnMaxPool2dWithIndicesGetWorkspaceSize(
              places);
   return plan.finish(size, executor);
 }
-ACLNN_RUN(MaxPool2dWithIndices)
+#define ACLNN_POOL_WITH_PLACES(name, areBytes)                                                     \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,             \
+      const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,      \
+      aclTensor *indices, uint64_t *size, aclOpExecutor **executor) {                              \
+    return maxPoolWithPlaces(__func__, self, kernelSize, stride, padding, dilation, ceilMode, out, \
+                             indices, areBytes, size, executor);                                   \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_POOL_WITH_PLACES(MaxPool2dWithIndices, false)
+ACLNN_POOL_WITH_PLACES(MaxPool2dWithMask, true)

@@ -7,6 +7,7 @@
 #include "ascend/src/BundleFormat.h"
 #include "ascend/src/TemporaryRun.h"
 #include "graph/operator_factory.h"
+#include "support/GraphOptions.h"
 #include "support/OutputFile.h"
 
 #include <algorithm>
@@ -46,92 +47,6 @@ Global &global() {
   return only;
 }
 
-struct Named {
-  const char *option, *flag;
-};
-
-/// Options whose names are not those of flags.
-constexpr Named flags[] = {{"ge.socVersion", "soc_version"},
-                           {"ge.inputHintShape", "input_hint_shape"},
-                           {"ge.dynamicBatchSize", "dynamic_batch_size"},
-                           {"ge.dynamicImageSize", "dynamic_image_size"},
-                           {"ge.dynamicDims", "dynamic_dims"},
-                           {"ge.insertOpFile", "insert_op_conf"},
-                           {"ge.exec.precision_mode", "precision_mode"},
-                           {"ge.exec.precision_mode_v2", "precision_mode_v2"},
-                           {"ge.exec.disableReuseMemory", "disable_reuse_memory"},
-                           {"ge.autoTuneMode", "auto_tune_mode"},
-                           {"ge.engineType", "core_type"},
-                           {"ge.enableSingleStream", "enable_single_stream"},
-                           {"ge.aicoreNum", "aicore_num"},
-                           {"ge.fusionSwitchFile", "fusion_switch_file"},
-                           {"ge.enableSmallChannel", "enable_small_channel"},
-                           {"ge.opSelectImplmode", "op_select_implmode"},
-                           {"ge.outputDatatype", "output_type"},
-                           {"ge.bufferOptimize", "buffer_optimize"},
-                           {"ge.enableCompressWeight", "enable_compress_weight"},
-                           {"ge.optypelistForImplmode", "optypelist_for_implmode"},
-                           {"ge.debugDir", "debug_dir"},
-                           {"ge.op_compiler_cache_dir", "op_compiler_cache_dir"},
-                           {"ge.op_compiler_cache_mode", "op_compiler_cache_mode"},
-                           {"ge.mdl_bank_path", "mdl_bank_path"},
-                           {"ge.op_bank_path", "op_bank_path"},
-                           {"ge.opDebugLevel", "op_debug_level"},
-                           {"ge.exec.modify_mixlist", "modify_mixlist"},
-                           {"ge.exec.op_precision_mode", "op_precision_mode"},
-                           {"ge.customizeDtypes", "customize_dtypes"},
-                           {"ge.shape_generalized_build_mode", "shape_generalized_build_mode"},
-                           {"ge.deterministic", "deterministic"},
-                           {"ge.oo.level", "oo_level"},
-                           {"ge.oo.constantFolding", "oo_constant_folding"},
-                           {"ge.oo.deadCodeElimination", "oo_dead_code_elimination"},
-                           {"ge.optimizationSwitch", "optimization_switch"},
-                           {"ge.externalWeight", "external_weight"},
-                           {"ge.enableSparseMatrixWeight", "sparsity"},
-                           {"ge.host_env_os", "host_env_os"},
-                           {"ge.host_env_cpu", "host_env_cpu"}};
-constexpr const char *sameNames[] = {"input_format",
-                                     "input_shape",
-                                     "input_shape_range",
-                                     "out_nodes",
-                                     "input_fp16_nodes",
-                                     "log",
-                                     "op_name_map",
-                                     "is_input_adjust_hw_layout",
-                                     "is_output_adjust_hw_layout",
-                                     "compress_weight_conf",
-                                     "keep_dtype"};
-/// Options that say how a graph runs, or on which card; nothing here depends on them.
-constexpr const char *withoutMeaning[] = {"ge.exec.deviceId",
-                                          "ge.graphRunMode",
-                                          "ge.exec.tuneDeviceIds",
-                                          "is_dynamic_input",
-                                          "output",
-                                          "ge.exec.rankId",
-                                          "ge.session_device_id",
-                                          "ge.exec.jobId",
-                                          "ge.exec.isUseHcom",
-                                          "ge.exec.enableDump",
-                                          "ge.exec.profilingMode",
-                                          "ge.jit_compile",
-                                          "ge.variableMemoryMaxSize",
-                                          "ge.graphMemoryMaxSize"};
-
-template <size_t count> bool isOneOf(const char *const (&names)[count], const std::string &name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-/// Returns the flag of atc that an option is; "" where it has no meaning here, "?" where it is not
-/// known.
-std::string flagOf(const std::string &option) {
-  for (const Named &row : flags)
-    if (option == row.option || option == row.flag)
-      return row.flag;
-  if (isOneOf(sameNames, option))
-    return option;
-  return isOneOf(withoutMeaning, option) ? "" : "?";
-}
-
 } // namespace
 
 ModelBufferData detail::bufferOf(const std::string &bytes) {
@@ -145,11 +60,11 @@ ModelBufferData detail::bufferOf(const std::string &bytes) {
 
 std::string detail::addFlags(const Options &options, Options &to) {
   for (const auto &[name, value] : options) {
-    const std::string flag = flagOf(name);
-    if (flag == "?")
+    const std::optional<std::string> flag = atc::flagOfGraphOption(name);
+    if (!flag)
       return name;
-    if (!flag.empty() && !value.empty())
-      to[flag] = value;
+    if (!flag->empty() && !value.empty())
+      to[*flag] = value;
   }
   return "";
 }

@@ -94,8 +94,8 @@ aclError checkSizes(const char *function, std::initializer_list<int32_t> sizes) 
   return ACL_SUCCESS;
 }
 
-/// Writes parameters into the buffer of the input of dynamic AIPP.
-aclError store(const char *function, const Model &model, aclmdlDataset *handle,
+/// Writes parameters into the buffer of an input of dynamic AIPP.
+aclError store(const char *function, aclmdlDataset *handle, size_t index, const char *name,
                const aclmdlAIPP *parameters) {
   if (!handle || !parameters)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL",
@@ -107,19 +107,18 @@ aclError store(const char *function, const Model &model, aclmdlDataset *handle,
                 "%s was destroyed, or is of another "
                 "kind",
                 dataset ? "aippParmsSet" : "dataset");
-  const size_t index = *model.facts->aippInput;
   auto buffers = dataset->buffers();
   if (index >= buffers.size())
     return fail(ACL_ERROR_INVALID_PARAM, function, "the dataset has %zu buffers, none for '%s'",
-                buffers.size(), ACL_DYNAMIC_AIPP_NAME);
+                buffers.size(), name);
   auto [data, bytes] = buffers[index]->get();
   std::lock_guard lock(aipp->mutex);
   if (bytes < aipp->bytes())
     return fail(ACL_ERROR_INVALID_PARAM, function,
-                "the buffer of '%s' has %zu bytes, the parameters need %zu", ACL_DYNAMIC_AIPP_NAME,
-                bytes, aipp->bytes());
+                "the buffer of '%s' has %zu bytes, the parameters need %zu", name, bytes,
+                aipp->bytes());
   std::shared_ptr<Block> block;
-  ACL_TRY(requireDevice(function, ACL_DYNAMIC_AIPP_NAME, data, aipp->bytes(), block));
+  ACL_TRY(requireDevice(function, name, data, aipp->bytes(), block));
   memcpy(data, &aipp->all, sizeof(Parameters));
   memcpy(static_cast<char *>(data) + sizeof(Parameters), aipp->images.data(),
          aipp->images.size() * sizeof(ImageParameters));
@@ -340,10 +339,10 @@ aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t ind
                             const aclmdlAIPP *aippParmsSet) {
   std::shared_ptr<Model> model;
   ACL_TRY(findDynamic(__func__, modelId, model));
-  if (index != *model->facts->aippInput)
+  if (index >= model->facts->inputs.size() || !model->facts->isAippInput(index))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, that of '%s' is %zu", index,
              ACL_DYNAMIC_AIPP_NAME, *model->facts->aippInput);
-  return store(__func__, *model, dataset, aippParmsSet);
+  return store(__func__, dataset, index, model->facts->inputs[index].name.c_str(), aippParmsSet);
 }
 
 aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
@@ -374,15 +373,14 @@ aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *
   ACL_TRY(findModelOfInput(__func__, modelId, index, model));
   const ModelFacts &facts = *model->facts;
   const Port &port = facts.inputs[index];
-  const bool image = port.element == OM_U8 && index != facts.aippInput;
   *dynamicAttachedDataIndex = ACL_INVALID_NODE_INDEX;
   *type = ACL_DATA_WITHOUT_AIPP;
-  if (facts.aippInput && index == *facts.aippInput) {
+  if (facts.isAippInput(index)) {
     *type = ACL_DYNAMIC_AIPP_NODE;
-  } else if (facts.aippInput && image) {
+  } else if (facts.imageParameters[index]) {
     *type = ACL_DATA_WITH_DYNAMIC_AIPP;
-    *dynamicAttachedDataIndex = *facts.aippInput;
-  } else if (facts.staticAipp && image) {
+    *dynamicAttachedDataIndex = *facts.imageParameters[index];
+  } else if (facts.staticAipp && port.element == OM_U8) {
     *type = ACL_DATA_WITH_STATIC_AIPP;
   }
   return ACL_SUCCESS;

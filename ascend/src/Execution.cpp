@@ -132,7 +132,7 @@ aclError Execution::prepareInputs() {
       ACL_TRY(dimsOf(function, port, input->desc(i).get(), tensor.bytes, tensor.dims));
     const size_t needed = denseBytes(port.element, tensor.dims);
     // How large an image with dynamic AIPP is, its parameters say when the model runs.
-    if (tensor.bytes > 0 && tensor.bytes < needed && model->facts->hasDynamicImage(i))
+    if (tensor.bytes > 0 && tensor.bytes < needed && model->facts->imageParameters[i])
       tensor.missing = needed - tensor.bytes;
     else if (tensor.bytes < needed)
       return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
@@ -206,7 +206,7 @@ aclError Execution::checkImages() const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].missing == 0)
       continue;
-    const Tensor &parameters = inputs[*model->facts->aippInput];
+    const Tensor &parameters = inputs[*model->facts->imageParameters[i]];
     const size_t needed = bytesOfImages(parameters.data, parameters.bytes);
     if (inputs[i].bytes < needed)
       return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,

@@ -16,6 +16,8 @@
 #include <shared_mutex>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 namespace atc::ascend {
 namespace {
 
@@ -114,6 +116,26 @@ void readGears(const om_model *model, ModelFacts &facts) {
   }
 }
 
+/// Finds the parameters of images that are bytes. A file says which they are; older ones have one
+/// input of parameters.
+void findImageParameters(ModelFacts &facts) {
+  facts.imageParameters.resize(facts.inputs.size());
+  for (size_t i = 0; facts.aippInput && i < facts.inputs.size(); ++i) {
+    const Port &port = facts.inputs[i];
+    if (facts.isAippInput(i) || facts.aipp[i].empty() || port.element != OM_U8 ||
+        port.dims.size() != 1)
+      continue;
+    const auto json = nlohmann::json::parse(facts.aipp[i], nullptr, /*allow_exceptions=*/false);
+    const std::string name = json.is_object() && json.contains("parameters") &&
+                                     json["parameters"].is_string()
+                                 ? json["parameters"].get<std::string>()
+                                 : ACL_DYNAMIC_AIPP_NAME;
+    for (size_t other = 0; other < facts.inputs.size(); ++other)
+      if (facts.inputs[other].name == name)
+        facts.imageParameters[i] = other;
+  }
+}
+
 std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_info &info) {
   auto facts = std::make_shared<ModelFacts>();
   std::string_view command = info.command_line;
@@ -133,7 +155,8 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
     facts->outputs.push_back(portOf(tensor, command));
   }
   readGears(model, *facts);
-  facts->staticAipp = !facts->aippInput && !optionOf(command, "insert_op_conf").empty();
+  findImageParameters(*facts);
+  facts->staticAipp = !optionOf(command, "insert_op_conf").empty();
   // Images that are preprocessed in the model come with their channels last.
   if (facts->staticAipp || facts->aippInput)
     for (Port &port : facts->inputs)
@@ -249,15 +272,6 @@ bool ModelFacts::needsShapes() const {
   };
   return std::any_of(inputs.begin(), inputs.end(), unknown) ||
          std::any_of(outputs.begin(), outputs.end(), unknown);
-}
-
-bool ModelFacts::hasDynamicImage(size_t input) const {
-  // With several the bytes do not say which of them an image belongs to.
-  const auto parameters = std::count_if(inputs.begin(), inputs.end(), [](const Port &port) {
-    return std::string_view(port.name).starts_with(ACL_DYNAMIC_AIPP_NAME);
-  });
-  return aippInput && parameters == 1 && input != *aippInput && !aipp[input].empty() &&
-         inputs[input].element == OM_U8 && inputs[input].dims.size() == 1;
 }
 
 std::optional<size_t> ModelFacts::gearOf(const Dims &values) const {

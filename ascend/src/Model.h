@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace atc::ascend {
@@ -48,13 +49,17 @@ struct ModelFacts {
   std::optional<size_t> shapeInput, aippInput;
   bool staticAipp = false;
   std::vector<std::string> aipp; ///< How each input is preprocessed, as JSON; "": it is not.
+  /// Of each input: the one that describes its images, where they are bytes of dynamic AIPP.
+  std::vector<std::optional<size_t>> imageParameters;
   size_t workBytes = 0, weightBytes = 0;
   std::string name, operatorText; ///< the operator, of a file that atc --singleop made
 
   /// Returns whether inputs or outputs have a size that only a run knows.
   bool needsShapes() const;
-  /// Returns whether an input is the bytes of images that the one input of dynamic AIPP describes.
-  bool hasDynamicImage(size_t input) const;
+  /// Returns whether an input holds parameters of dynamic AIPP.
+  bool isAippInput(size_t input) const {
+    return std::string_view(inputs[input].name).starts_with(ACL_DYNAMIC_AIPP_NAME);
+  }
   /// Returns the gear with these values.
   std::optional<size_t> gearOf(const Dims &values) const;
   /// Returns all gears as text, for messages.

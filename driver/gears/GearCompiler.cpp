@@ -136,9 +136,8 @@ bool GearCompiler::planPadding() {
   std::string whyNot;
   provedAxes = proveRanges(options, request, whyNot, diagnostics);
   if (provedAxes)
-    diagnostics.warning("W11001", "dynamic dims become gears, inputs are padded to the next one: " +
-                                      request.announcement +
-                                      "; --input_hint_shape chooses other sizes");
+    announcement = "dynamic dims become gears, inputs are padded to the next one: " +
+                   request.announcement + "; --input_hint_shape chooses other sizes";
   if (provedAxes || whyNot.empty())
     return provedAxes.has_value();
   std::optional<GearRequest> all = withAllSizes(request);
@@ -149,8 +148,8 @@ bool GearCompiler::planPadding() {
                                              "each");
     return true;
   }
-  diagnostics.warning("W11001", "inputs are not padded: " + whyNot + "; each of the " +
-                                    Twine(all->gears.size()) + " sizes becomes a gear");
+  announcement = "inputs are not padded: " + whyNot + "; each of the " +
+                 std::to_string(all->gears.size()) + " sizes becomes a gear";
   request = std::move(*all);
   return true;
 }
@@ -212,6 +211,9 @@ bool GearCompiler::emit(om::OmSink &sink) {
   }
   if (!whyOpen.empty())
     return emitOpen(sink);
+  // Only now is it known that each gear has become one.
+  if (!announcement.empty())
+    diagnostics.warning("W11001", announcement);
   std::optional<om::OmGears> gears = describeGears();
   if (!gears)
     return false;

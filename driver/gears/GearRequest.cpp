@@ -68,8 +68,13 @@ void GearReader::readProfiles(StringRef flag, StringRef text, char separator) {
       int64_t value = 0;
       // The first wrong one is enough: each message quotes the whole list.
       if (word.trim().getAsInteger(10, value)) {
-        diagnostics.error("E10001", "the value \"" + text + "\" of --" + flag + " is invalid: \"" +
-                                        word.trim() + "\" is not a number");
+        if (isWholeNumber(word.trim()))
+          diagnostics.error("E10013", "the value \"" + text + "\" of --" + flag +
+                                          " is out of range: " + word.trim() +
+                                          " has more than 64 bits");
+        else
+          diagnostics.error("E10001", "the value \"" + text + "\" of --" + flag +
+                                          " is invalid: \"" + word.trim() + "\" is not a number");
         return;
       }
       if (value <= 0) {

@@ -22,9 +22,9 @@ struct TargetRequest {
 };
 
 /// Every value that --precision_mode_v2 knows, comma-separated; TargetRequest has the name of
-/// --precision_mode that means the same.
+/// --precision_mode that means the same. No chip that is simulated has hifloat8.
 inline constexpr const char *precisionModesV2 =
-    "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16";
+    "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16,cube_hif8,mixed_hif8";
 
 /// Every value that --precision_mode knows, comma-separated; those in bf16 are of some chips only.
 inline constexpr const char *precisionModes =

@@ -22,8 +22,9 @@ namespace {
 
 class AippInserter {
 public:
-  AippInserter(func::FuncOp main, ImageLayout layout, Diagnostics &diagnostics)
-      : main(main), layout(layout), diagnostics(diagnostics) {
+  AippInserter(func::FuncOp main, ImageLayout layout, ArrayRef<std::string> halfInputs,
+               Diagnostics &diagnostics)
+      : main(main), layout(layout), halfInputs(halfInputs), diagnostics(diagnostics) {
     for (BlockArgument argument : main.getArguments()) {
       readers.emplace_back();
       for (OpOperand &use : argument.getUses())
@@ -44,7 +45,7 @@ public:
   bool run(ArrayRef<AippEntry> entries) {
     const unsigned before = diagnostics.numErrors();
     for (const AippEntry &entry : entries)
-      if (std::optional<unsigned> input = findInput(entry))
+      if (std::optional<unsigned> input = findInput(entry); input && hasBytes(*input))
         insert(entry, *input);
     for (auto [index, uses] : llvm::enumerate(covered))
       if (!uses.empty() && uses.size() != readers[index].size())
@@ -86,6 +87,18 @@ private:
                "is not an input of the model: it has " + Twine(count) +
                    ", counted from 0: " + inputNames());
     return std::nullopt;
+  }
+
+  /// Returns whether the caller does not give an input as f16; otherwise that is an error.
+  bool hasBytes(unsigned input) {
+    const std::string name = nameOf(input);
+    if (!is_contained(halfInputs, name) && !is_contained(halfInputs, name + ":0"))
+      return true;
+    diagnostics.error("E10034", "the input '" + name +
+                                    "' of --input_fp16_nodes becomes an image of bytes by "
+                                    "--insert_op_conf: it cannot be f16; leave it out of one of "
+                                    "them");
+    return false;
   }
 
   /// Returns the readers of an input that an entry preprocesses for; nothing after an error.
@@ -234,10 +247,10 @@ private:
       return;
     }
     image.setType(bytes(entry.op.max_src_image_size()));
-    note(input, {});
     const std::string name =
         "ascend_dynamic_aipp_data" + (numDynamic ? "_" + std::to_string(numDynamic) : "");
     ++numDynamic;
+    note(input, llvm::json::Object{{"parameters", name}});
     const unsigned last = main.getNumArguments();
     StringAttr nameAttr = builder.getStringAttr(name);
     auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("om.name", nameAttr));
@@ -271,6 +284,7 @@ private:
 
   func::FuncOp main;
   const ImageLayout layout;
+  const ArrayRef<std::string> halfInputs;
   Diagnostics &diagnostics;
   SmallVector<SmallVector<OpOperand *>> readers; ///< of each input, in the order of ops
   SmallVector<llvm::DenseSet<OpOperand *>> covered;
@@ -280,12 +294,13 @@ private:
 
 } // namespace
 
-bool insertAipp(ModuleOp module, StringRef path, ImageLayout layout, Diagnostics &diagnostics) {
+bool insertAipp(ModuleOp module, StringRef path, ImageLayout layout,
+                ArrayRef<std::string> halfInputs, Diagnostics &diagnostics) {
   const std::vector<AippEntry> entries = readAippFile(path, diagnostics);
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (entries.empty() || !main || main.isExternal())
     return !diagnostics.hasErrors();
-  return AippInserter(main, layout, diagnostics).run(entries);
+  return AippInserter(main, layout, halfInputs, diagnostics).run(entries);
 }
 
 } // namespace atc

@@ -16,10 +16,11 @@ enum class ImageLayout { ChannelsFirst, ChannelsLast };
 /// of @main, which holds graph ops: they become uint8 images, and what read them reads
 /// float values computed from those. Inputs that the file does not name stay as they are.
 /// A dynamic aipp_op adds an input of parameters behind all others.
-/// Returns false after an error (E10052: the file; E70014: sizes that do not fit the model;
+/// `halfInputs` are those of --input_fp16_nodes, which cannot be images.
+/// Returns false after an error (E10034: such an input; E10052: the file; E70014: sizes that do not fit the model;
 /// E10055: what is not supported); the module is then of no more use.
 bool insertAipp(mlir::ModuleOp module, llvm::StringRef path, ImageLayout layout,
-                Diagnostics &diagnostics);
+                llvm::ArrayRef<std::string> halfInputs, Diagnostics &diagnostics);
 
 } // namespace atc
 

@@ -23,15 +23,24 @@ namespace {
 
 using graph::HostCallOp;
 
-/// A convolution of one group with a constant filter.
+/// A convolution with a constant filter.
 struct RowConv {
   Value image, bias;
-  ElementsAttr filter; ///< [outputs, channels, window...]
+  ElementsAttr filter; ///< [outputs, channels / groups, window...]
   SmallVector<int64_t> window, strides, dilations, begins, ends;
-  int64_t outputs = 0, channels = 0;
+  int64_t outputs = 0, channels = 0, groups = 1;
 
   size_t numDims() const { return window.size(); }
   int64_t taps() const { return computeProduct(window); }
+  /// Elements of the filter as a matrix, which has zeros between the channels of different groups.
+  int64_t matrixElements() const { return taps() * channels * outputs; }
+  /// Whether an image of one pixel is as large as the window, with its pads.
+  bool fitsOnePixel() const {
+    for (size_t d = 0; d < numDims(); ++d)
+      if (begins[d] + ends[d] < (window[d] - 1) * dilations[d])
+        return false;
+    return true;
+  }
   bool isPadded() const {
     return llvm::any_of(begins, [](int64_t n) { return n != 0; }) ||
            llvm::any_of(ends, [](int64_t n) { return n != 0; });
@@ -44,6 +53,10 @@ struct RowConv {
 
 /// Beyond what a convolution has; products of sizes below it do not wrap.
 constexpr int64_t kLimit = 1 << 20;
+
+/// Matrices of grouped convolutions may have as many elements: with their zeros they take the room
+/// and the time of the convolution without groups.
+constexpr int64_t kMaxGroupedWeights = 1 << 20;
 
 /// Returns a list of a convolution's attributes, or ones; nothing where its length is wrong, and
 /// for sizes that no convolution has.
@@ -87,7 +100,7 @@ bool readPads(HostCallOp call, RowConv &conv) {
 /// the product would stay a call.
 std::optional<RowConv> rowConvOf(HostCallOp call) {
   if (call.getKernel() != "Conv" || !hasInputs(call, 2) || call->getNumResults() != 1 ||
-      !isF32(call.getInputs()[0]) || !isF32(call.getResult(0)) || integerOf(call, "group", 1) != 1)
+      !isF32(call.getInputs()[0]) || !isF32(call.getResult(0)))
     return std::nullopt;
   const SmallVector<Value> inputs = inputsOf(call, 3);
   RowConv conv;
@@ -97,11 +110,19 @@ std::optional<RowConv> rowConvOf(HostCallOp call) {
   if (!conv.filter || !conv.filter.getElementType().isF32())
     return std::nullopt;
   const ArrayRef<int64_t> shape = conv.filter.getShapedType().getShape();
-  if (shape.size() < 3 || conv.filter.getNumElements() < kMinRowWeights)
+  conv.groups = integerOf(call, "group", 1);
+  if (shape.size() < 3 || conv.groups < 1 || conv.groups >= kLimit || shape[1] >= kLimit ||
+      shape[0] % conv.groups != 0)
     return std::nullopt;
   conv.outputs = shape[0];
-  conv.channels = shape[1];
+  conv.channels = shape[1] * conv.groups;
   conv.window.assign(shape.begin() + 2, shape.end());
+  // The filter is there, so that its elements are no more than fit; the matrix has `groups` times
+  // as many.
+  const int64_t elements = conv.filter.getNumElements();
+  if (elements == 0 || (conv.groups > 1 && elements > kMaxGroupedWeights / conv.groups) ||
+      conv.matrixElements() < kMinRowWeights)
+    return std::nullopt;
   auto strides = listOf(call, "strides", conv.numDims()),
        dilations = listOf(call, "dilations", conv.numDims()),
        window = listOf(call, "kernel_shape", conv.numDims());
@@ -118,6 +139,10 @@ std::optional<RowConv> rowConvOf(HostCallOp call) {
         bias.getShapedType().getShape() != ArrayRef<int64_t>(conv.outputs))
       return std::nullopt;
   }
+  // A pool, which checks that windows fit, has no pads beyond them.
+  for (size_t d = 0; !conv.fitsOnePixel() && d < conv.numDims(); ++d)
+    if (std::max(conv.begins[d], conv.ends[d]) > (conv.window[d] - 1) * conv.dilations[d] + 1)
+      return std::nullopt;
   // An image of another rank or with other channels is an error of the call.
   const auto type = dyn_cast<RankedTensorType>(conv.image.getType());
   if (type && (type.getRank() != int64_t(shape.size()) ||
@@ -228,23 +253,66 @@ private:
     }
     if (taps.size() == 1)
       return taps.front();
+    return concat(loc, taps, rank - 1, rowsType(rank, conv.channels * conv.taps()));
+  }
+
+  Value concat(Location loc, ArrayRef<Value> values, int64_t axis, Type type) {
     NamedAttrList parameters;
-    parameters.append("axis", builder.getDenseI64ArrayAttr(rank - 1));
-    return makeCall(builder, loc, "Concat", taps, rowsType(rank, conv.channels * conv.taps()),
+    parameters.append("axis", builder.getDenseI64ArrayAttr(axis));
+    return makeCall(builder, loc, "Concat", values, type,
                     parameters.getDictionary(builder.getContext()))
         .getResult(0);
+  }
+
+  Value slice(Location loc, Value value, int64_t begin, int64_t end, int64_t axis, Type type) {
+    return makeCall(builder, loc, "Slice",
+                    {value, vector(loc, begin), vector(loc, end), vector(loc, axis)}, type)
+        .getResult(0);
+  }
+
+  /// Gives patches the dims that windows have on one channel of the image, which is what they have
+  /// anyway: slices of an image that is smaller than the window are empty, but a pool of it fails
+  /// and states the sizes. `call` is the convolution, whose name the error has.
+  Value checkFit(HostCallOp call, const RowConv &conv, Value patches) {
+    const Location loc = graph::derivedLoc(call.getLoc(), "window");
+    const size_t rank = conv.numDims() + 2;
+    SmallVector<int64_t> dims(rank, ShapedType::kDynamic);
+    dims[1] = 1;
+    const Type type = RankedTensorType::get(dims, builder.getF32Type());
+    const Value channel = slice(loc, conv.image, 0, 1, 1, type);
+    SmallVector<int64_t> pads(conv.begins);
+    pads.append(conv.ends);
+    NamedAttrList parameters;
+    parameters.append("kernel_shape", builder.getDenseI64ArrayAttr(conv.window));
+    parameters.append("strides", builder.getDenseI64ArrayAttr(conv.strides));
+    parameters.append("dilations", builder.getDenseI64ArrayAttr(conv.dilations));
+    parameters.append("pads", builder.getDenseI64ArrayAttr(pads));
+    const Value pooled = makeCall(builder, call.getLoc(), "MaxPool", channel, type,
+                                  parameters.getDictionary(builder.getContext()))
+                             .getResult(0);
+    auto integers = [&](int64_t count) {
+      return RankedTensorType::get(count, builder.getI64Type());
+    };
+    const Value shape = makeCall(builder, loc, "Shape", pooled, integers(rank)).getResult(0);
+    const Value batch = slice(loc, shape, 0, 1, 0, integers(1)),
+                spatial = slice(loc, shape, 2, INT64_MAX, 0, integers(conv.numDims()));
+    const Value whole =
+        concat(loc, {batch, spatial, vector(loc, conv.channels * conv.taps())}, 0, integers(rank));
+    return makeCall(builder, loc, "Reshape", {patches, whole}, patches.getType()).getResult(0);
   }
 
   /// Returns the filter as a matrix with the elements of a patch as rows.
   ElementsAttr matrixOf(const RowConv &conv, graph::ConstantBytes &bytes) {
     const ArrayRef<float> filter = bytes.expandedAs<float>();
-    const int64_t taps = conv.taps();
-    std::vector<float> matrix(filter.size());
-    for (int64_t o = 0; o < conv.outputs; ++o)
-      for (int64_t c = 0; c < conv.channels; ++c)
+    const int64_t taps = conv.taps(), own = conv.channels / conv.groups;
+    std::vector<float> matrix(conv.matrixElements());
+    for (int64_t o = 0; o < conv.outputs; ++o) {
+      const int64_t first = o / (conv.outputs / conv.groups) * own;
+      for (int64_t c = 0; c < own; ++c)
         for (int64_t t = 0; t < taps; ++t)
-          matrix[(t * conv.channels + c) * conv.outputs + o] =
-              filter[(o * conv.channels + c) * taps + t];
+          matrix[(t * conv.channels + first + c) * conv.outputs + o] =
+              filter[(o * own + c) * taps + t];
+    }
     return graph::makeConstant(
         RankedTensorType::get({taps * conv.channels, conv.outputs}, builder.getF32Type()),
         ArrayRef<float>(matrix), "filter");
@@ -260,6 +328,8 @@ private:
     Value matrix = graph::ConstantOp::create(
         builder, graph::derivedLoc(call.getInputs()[1].getLoc(), "matrix"), matrixOf(conv, *bytes));
     Value patches = patchesOf(graph::derivedLoc(loc, "patches"), conv);
+    if (!conv.fitsOnePixel())
+      patches = checkFit(call, conv, patches);
     const Type type = rowsType(conv.numDims() + 2, conv.outputs);
     Value result = makeCall(builder, loc, "MatMul", {patches, matrix}, type).getResult(0);
     if (conv.bias)

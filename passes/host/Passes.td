@@ -89,10 +89,12 @@ def HostConvsAsRows : Pass<"host-convs-as-rows", "::mlir::func::FuncOp"> {
   let summary = "Computes convolutions of open sizes as products of patches";
   let description = [{
     For a target whose programs have fixed sizes: host-tile-rows gives it the products of calls, but
-    no convolutions. A Conv call of f32 in @main with one group and a constant filter of 4096
-    elements or more becomes a call that moves the channels behind the other dims, pads and strided
+    no convolutions. A Conv call of f32 in @main with a constant filter of 4096 elements or more
+    becomes a call that moves the channels behind the other dims, pads and strided
     slices, a Concat of these to patches, and a product of the patches with the filter as a matrix.
-    A window of one pixel needs no patches. Elementwise calls of such images are computed with the
+    A window of one pixel needs no patches. Filters of groups get zeros between the channels of
+    different groups, as long as the matrix has no more than 2^20 elements. Where an image may be
+    smaller than the window, a MaxPool of one channel fails for it. Elementwise calls of such images are computed with the
     channels last, too, so that bias and activation become part of the tiles; what else reads the
     image gets it with the channels first. Pads that depend on the size of the image (SAME with a
     stride) keep the call.

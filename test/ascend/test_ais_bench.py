@@ -59,6 +59,55 @@ def test_dynamic_aipp_is_set_by_a_file(tmp_path):
         assert message in run(*command, fails=True)
 
 
+def test_two_images_with_parameters_of_their_own(tmp_path):
+    """A program of pyACL: each image has its own size, crop and mean, and tells them by its input."""
+    onnx = pytest.importorskip("onnx")
+    import acl
+    from ais_bench.infer.interface import InferSession
+    sizes = {"left": (6, 8), "right": (10, 4)}
+    kind = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Relu", [name], [f"{name}_y"]) for name in sizes], "g",
+        [onnx.helper.make_tensor_value_info(name, kind, (1, 3, *size)) for name, size in sizes.items()],
+        [onnx.helper.make_tensor_value_info(f"{name}_y", kind, None) for name in sizes])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), tmp_path / "m.onnx")
+    (tmp_path / "two.cfg").write_text("".join(
+        f"aipp_op {{ aipp_mode: dynamic related_input_rank: {i} max_src_image_size: 600 }}\n" for i in range(2)))
+    run(BUILD / "bin/atc", "--model", tmp_path / "m.onnx", "--framework=5", f"--output={tmp_path / 'm'}", "--soc_version=Ascend310P3",
+        f"--insert_op_conf={tmp_path / 'two.cfg'}")
+    session = InferSession(0, str(tmp_path / "m.om"))
+    model, desc = session._model, session._desc
+    assert [acl.mdl.get_aipp_type(model, i)[:2] for i in range(4)] == [(2, 2), (2, 3), (3, 2 ** 64 - 1), (3, 2 ** 64 - 1)]
+    images = [np.random.default_rng(i).integers(0, 256, dims, dtype=np.uint8) for i, dims in enumerate(((9, 12, 3), (12, 7, 3)))]
+    dataset, memory = acl.mdl.create_dataset(), []
+    for i in range(4):
+        bytes_of = acl.mdl.get_input_size_by_index(desc, i)
+        memory.append(acl.rt.malloc(bytes_of, 0)[0])
+        acl.mdl.add_dataset_buffer(dataset, acl.create_data_buffer(memory[i], bytes_of))
+    for i, (image, (height, width)) in enumerate(zip(images, sizes.values())):
+        acl.rt.memcpy(memory[i], image.nbytes, acl.util.bytes_to_ptr(image.tobytes()), image.nbytes, 1)
+        aipp = acl.mdl.create_aipp(1)
+        for code in (acl.mdl.set_aipp_input_format(aipp, 3), acl.mdl.set_aipp_src_image_size(aipp, image.shape[1], image.shape[0]),
+                     acl.mdl.set_aipp_crop_params(aipp, 1, 2 + i, 1, width, height, 0),
+                     acl.mdl.set_aipp_dtc_pixel_mean(aipp, 5 * i, 0, 9, 0, 0), acl.mdl.set_aipp_by_input_index(model, dataset, i, aipp)):
+            assert code == 0, acl.get_recent_err_msg()
+        acl.mdl.destroy_aipp(aipp)
+    outputs, results = acl.mdl.create_dataset(), []
+    for i, (height, width) in enumerate(sizes.values()):
+        results.append(acl.rt.malloc(3 * height * width * 4, 0)[0])
+        acl.mdl.add_dataset_buffer(outputs, acl.create_data_buffer(results[i], 3 * height * width * 4))
+    assert acl.mdl.execute(model, dataset, outputs) == 0, acl.get_recent_err_msg()
+    for i, (image, (height, width)) in enumerate(zip(images, sizes.values())):
+        y = np.zeros((1, 3, height, width), np.float32)
+        acl.rt.memcpy(acl.util.numpy_to_ptr(y), y.nbytes, results[i], y.nbytes, 2)
+        part = image[1:1 + height, 2 + i:2 + i + width].astype(np.float32) - np.array([5 * i, 0, 9], np.float32)
+        np.testing.assert_array_equal(y[0], np.maximum(part.transpose(2, 0, 1), 0))
+    assert acl.mdl.set_aipp_by_input_index(model, dataset, 2, acl.mdl.create_aipp(1)) == 100000
+    for pointer in (*memory, *results):
+        acl.rt.free(pointer)
+    session.free_resource()
+
+
 @pytest.mark.parametrize("mode, options", [
     ("dymshape", ["--target=cpu", "--input_shape=x:-1,3,-1,-1"]),
     ("dymbatch", ["--soc_version=Ascend310P3", "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,2"]),

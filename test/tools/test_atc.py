@@ -188,7 +188,7 @@ def test_only_frameworks_that_are_supported_are_named(tmp_path):
     ("x:1,0,3", "E10011", "neither positive nor -1"),
     ("x:1,-2", "E10011", "neither positive nor -1"),
     ("x:10~1,3", "E10002", "no size, no range"),
-    ("x:99999999999999999999", "E10002", "is not a number"),
+    ("x:99999999999999999999", "E10013", "more than 64 bits"),
 ])
 def test_bad_input_shape(shape, code, words, tmp_path):
     result = atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m", "--target=cpu",
@@ -223,6 +223,25 @@ def test_flags_exclude_each_other(model):
     check_failure(atc(*base, "--dynamic_batch_size=1,2", cwd=model), "E10055")
     check_failure(atc(*base, "--precision_mode=force_fp32", "--precision_mode_v2=origin", cwd=model),
                   "E10056")
+
+
+def test_options_of_graph_programs(model):
+    """They are flags, over which those of the command line take precedence."""
+    def options(**levels):
+        (model / "o.json").write_text(json.dumps({"compile options": levels, "execute options": {}}))
+        return "--model=m.mlir", "--output=m", "--target=cpu", "--raw_ge_options=o.json"
+    check_success(atc(*options(session={"ge.exec.precision_mode": "force_fp32"}, graph={"ge.exec.deviceId": "0"}), cwd=model))
+    precision = {"ge.exec.precision_mode": "force_fp32"}
+    check_failure(atc(*options(graph=precision), "--precision_mode_v2=origin", cwd=model), "E10056")
+    check_failure(atc(*options(graph={"ge.exec.precision_mode": "fp33"}), cwd=model), "E10001")
+    check_success(atc(*options(graph={"ge.exec.precision_mode": "fp33"}), "--precision_mode=force_fp32", cwd=model))
+    check_success(atc(*options(graph=precision, **{"global": {"ge.exec.precision_mode": "force_fp16"}}), cwd=model))
+    errors = check_failure(atc(*options(graph={"ge.unheardOf": "1"}), cwd=model), "E10055")
+    assert '"ge.unheardOf" is not known' in errors[0]
+    check_success(atc(*options(graph={"ge.unheardOf": "1"}), "--raw_ge_options_ignore_unsupported=true", cwd=model))
+    check_failure(atc(*options(graph={"ge.socVersion": "Ascend310"}), cwd=model), "E10001")
+    check_failure(atc(*options(graph={"ge.deterministic": 1}), cwd=model), "E10032")
+    check_failure(atc(*options(device={}), cwd=model), "E10032")
 
 
 def test_flags_without_effect_warn_once(model):

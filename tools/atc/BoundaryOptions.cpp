@@ -28,6 +28,12 @@ void readOutputType(StringRef item, bool isNpu, driver::ModelBoundary &boundary,
   auto [node, index] = place.rsplit(':');
   driver::OutputType output;
   const std::optional<om_dtype> type = outputTypeOf(typeName.trim(), isNpu);
+  if (type && isWholeNumber(index.trim()) && index.trim().getAsInteger(10, output.index)) {
+    diagnostics.error("E10013", "the value \"" + item +
+                                    "\" of --output_type is out of range: a node has no output " +
+                                    index.trim());
+    return;
+  }
   if (!type || index.trim().getAsInteger(10, output.index) || node.trim().empty()) {
     diagnostics.error("E10001", "the value \"" + item +
                                     "\" of --output_type is invalid: it must be a type for all "

@@ -27,7 +27,7 @@ constexpr const char *input = "Input", *output = "Output", *target = "Target",
 
 // clang-format off
 const Flag flags[] = {
-    {"mode", Used, "0", "0,1,3,5,6,30", input,
+    {"mode", Used, "0", "0,1,3,5,6,7,30", input,
      "0: compile (default); 1: --om to --json; 5: the same of a graph dump; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx, .pb, .prototxt, .tflite or .air file, a SavedModel folder (for developers also .mlir)", FileName},
@@ -154,17 +154,26 @@ const Flag flags[] = {
      "--parallel splits a model over ranks (docs/sharding.md)"},
     {"graph_parallel_option_path", Unsupported, "", "", compatible,
      "--parallel splits a model over ranks (docs/sharding.md)"},
-    {"raw_ge_options", Unsupported, "", "", compatible,
-     "give the options as flags of atc: those are checked"},
     {"encrypt_mode", Unsupported, "-1", "-1,0", compatible,
      "files are signed and not encrypted: om-sign (docs/trust.md)"},
     {"cal_conf", Unsupported, "", "", compatible,
      "quantization while compiling is --compression_optimize_conf, or amct before it (docs/amct.md)"},
 
+    {"shard_model_dir", Unsupported, "", "", compatible,
+     "a folder of parts that other tools have cut a model into; --parallel splits the whole model over ranks "
+     "(docs/sharding.md)"},
+    {"model_relation_config", Unsupported, "", "", compatible,
+     "it says how parts of --shard_model_dir are connected; --parallel connects what it splits (docs/sharding.md)"},
+
+    {"raw_ge_options", Used, "", "", compatible,
+     "a .json file {\"compile options\": {\"global\": {\"ge.outputDatatype\": \"FP16\"}, \"session\": ..., \"graph\": ...}} of "
+     "options by the names of graph programs; flags take precedence", Nothing},
+    {"raw_ge_options_ignore_unsupported", Used, "false", "bool", compatible,
+     "true: options of --raw_ge_options that are not known here are warnings", Nothing},
     {"deterministic", Used, "0", "0,1", compatible, "results are the same in every run, with 0 as with 1"},
     {"deterministic_level", Used, "0", "0,1,2", compatible, "results are the same in every run, at each level"},
     {"is_weight_clip", Used, "1", "0,1", compatible, ""},
-    {"buffer_optimize", None, "l2_optimize", "l2_optimize,l1_optimize,off_optimize", compatible,
+    {"buffer_optimize", None, "l2_optimize", "l2_optimize,l1_optimize,off_optimize,l1_and_l2_optimize", compatible,
      "the compiler chooses buffers by cost"},
     {"enable_small_channel", None, "0", "0,1", compatible,
      "convolutions of few channels are always compiled for them"},
@@ -198,12 +207,11 @@ const Flag flags[] = {
     {"tiling_schedule_optimize", None, "0", "0,1", compatible, "tiles are chosen before the model runs"},
     {"multi_stream_parallel_mode", None, "", "", compatible, "a model always has one stream"},
     {"h2d_overlapped_with_compute", None, "", "", compatible, "inputs are not copied before a run"},
-    {"allow_hf32", None, "true", "", compatible, "f32 is computed as f32, never as hf32"},
+    {"allow_hf32", None, "true", "bool", compatible, "f32 is computed as f32, never as hf32"},
     {"static_model_ops_lower_limit", None, "4", "", compatible, "static parts of a dynamic model are found by what can be compiled"},
     {"quant_dumpable", None, "0", "0,1", compatible, "om-run --dump writes every tensor of a model"},
     {"enable_attr_compression", None, "false", "bool", compatible, "the .om keeps no attributes of operators"},
     {"export_compile_stat", None, "1", "0,1,2", compatible, "--json writes what was compiled, with times"},
-    {"raw_ge_options_ignore_unsupported", None, "", "", compatible, "--raw_ge_options is refused"},
     {"build_config", None, "", "", compatible, "all settings are flags of atc"},
     {"device_id", None, "0", "", compatible, "models are compiled without a device"},
     {"shape_generalized_build_mode", None, "shape_precise", "shape_generalized,shape_precise", compatible,

@@ -111,6 +111,13 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
                                     "models have NCHW, ND or NCDHW");
   checkShapes(flags, options, diagnostics);
   source.outNodes = splitNames(flags.get("out_nodes"));
+  for (StringRef node : source.outNodes) {
+    const StringRef index = node.rsplit(':').second;
+    if (int32_t number; isWholeNumber(index) && index.getAsInteger(10, number))
+      diagnostics.error("E10013", "the value \"" + node +
+                                      "\" of --out_nodes is out of range: a node has no output " +
+                                      index);
+  }
   source.inputNodes = splitNames(flags.get("input_nodes"));
   if (!source.inputNodes.empty() && framework != "3")
     diagnostics.error("E10055", "--input_nodes is only supported for TensorFlow models");
@@ -209,6 +216,16 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
     diagnostics.error("E10055", "--is_weight_clip=0 is not supported: weights beyond the range of "
                                 "f16 become its largest number; --precision_mode="
                                 "allow_fp32_to_fp16 keeps f32 where the NPU has it");
+  if (StringRef(flags.get("precision_mode_v2")).ends_with("hif8"))
+    diagnostics.error("E10055", "--precision_mode_v2=" + flags.get("precision_mode_v2") +
+                                    " is not supported: no chip here computes in hifloat8; "
+                                    "mixed_float16 is the nearest mode");
+  int64_t limit = 0;
+  if (const std::string text = flags.get("static_model_ops_lower_limit");
+      !text.empty() && (StringRef(text).getAsInteger(10, limit) || limit < -1))
+    diagnostics.error("E10001", "the value \"" + text +
+                                    "\" of --static_model_ops_lower_limit is invalid: it must be "
+                                    "a number of -1 or more");
   if (flags.has("optypelist_for_implmode") && !flags.has("op_select_implmode"))
     diagnostics.error("E10057", "--optypelist_for_implmode needs --op_select_implmode");
 }
@@ -228,6 +245,9 @@ void checkPreprocessing(const FlagValues &flags, driver::CompilerOptions &compil
 
 void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   options.om = flags.get(!flags.has("om") && flags.has("model") ? "model" : "om");
+  if (options.mode == Mode::ShowModel && flags.has("framework"))
+    diagnostics.error("E10057", "--mode=6 shows a compiled model, which --om names alone: leave "
+                                "--framework out");
   std::string mode = std::to_string(static_cast<int>(options.mode));
   if (options.om.empty())
     diagnostics.error("E10007", "--om is required with --mode=" + mode);
@@ -462,6 +482,10 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
                       "supported: --mode=0 compiles for the chip of --soc_version, and "
                       "--emit=object makes a file for programs without an operating "
                       "system");
+  if (mode == "7")
+    diagnostics.error("E10055", "--mode=7, which makes files of the format OM2, is not supported: "
+                                "--mode=0 makes an .om, and --emit=object a file that a program "
+                                "links");
   if (!is_contained({"0", "1", "3", "5", "6"}, mode) && diagnostics.hasErrors())
     return options;
   options.json = flags.get("json");
@@ -490,7 +514,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
                                          : Mode::Compile;
   if (options.mode == Mode::SingleOps)
     checkSingleOps(flags, options, diagnostics);
-  else
+  else if (!flags.has("shard_model_dir")) // which stands for --model, and is refused
     checkModel(flags, options, diagnostics);
   checkPreprocessing(flags, options.compiler, diagnostics);
   readBoundary(flags, options.compiler.source, diagnostics);

@@ -12,6 +12,7 @@
 #include "support/OutputStream.h"
 #include "tools/atc/AutoTarget.h"
 #include "tools/atc/GraphJson.h"
+#include "tools/atc/GraphOptionsFile.h"
 #include "tools/atc/ObjectFile.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/PassPlugins.h"
@@ -333,6 +334,7 @@ int atc::tools::runAtc(int argc, char **argv) {
 
   llvm::outs() << "ATC start working now, please wait for a moment.\n";
   llvm::outs().flush();
+  addGraphOptions(flags, diagnostics);
   AtcOptions options = buildOptions(flags, diagnostics);
   readUserChanges(flags, options.compiler, diagnostics);
   print(diagnostics.all(), /*errors=*/false);

@@ -106,6 +106,13 @@ OPENATC_ACLNN(NLLLoss, const aclTensor *self, const aclTensor *target, const acl
               int64_t reduction, int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut)
 OPENATC_ACLNN(NLLLoss2d, const aclTensor *self, const aclTensor *target, const aclTensor *weight,
               int64_t reduction, int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut)
+/* Rows [n, classes]; reduction is none, mean or sum. zlossOut and lseForZlossOut are not written:
+ * returnZloss must be false. */
+OPENATC_ACLNN(CrossEntropyLoss, const aclTensor *input, const aclTensor *target,
+              const aclTensor *weightOptional, char *reductionOptional, int64_t ignoreIndex,
+              double labelSmoothing, double lseSquareScaleForZloss, bool returnZloss,
+              const aclTensor *lossOut, const aclTensor *logProbOut, const aclTensor *zlossOut,
+              const aclTensor *lseForZlossOut)
 OPENATC_ACLNN(KlDiv, const aclTensor *self, const aclTensor *target, int64_t reduction,
               bool logTarget, aclTensor *out)
 OPENATC_ACLNN(MseLossBackward, const aclTensor *gradOutput, const aclTensor *self,

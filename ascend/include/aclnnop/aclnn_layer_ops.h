@@ -107,6 +107,18 @@ OPENATC_ACLNN(AddRmsNormDynamicQuant, const aclTensor *x1, const aclTensor *x2,
               const aclTensor *smoothScale2Optional, double epsilon, const aclTensor *y1Out,
               const aclTensor *y2Out, const aclTensor *xOut, const aclTensor *scale1Out,
               const aclTensor *scale2Out)
+/* The same with beta, which is added to the norm before it is quantized; rmsNormOut, which may be
+ * NULL, is without it. outputMask has no meaning: an output is written where its scale is given. */
+OPENATC_ACLNN(AddRmsNormQuantV2, const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *scales1, const aclTensor *scales2Optional,
+              const aclTensor *zeroPoints1Optional, const aclTensor *zeroPoints2Optional,
+              const aclTensor *betaOptional, int64_t axis, double epsilon, bool divMode,
+              aclTensor *y1Out, aclTensor *y2Out, aclTensor *xOut, aclTensor *rmsNormOut)
+OPENATC_ACLNN(AddRmsNormDynamicQuantV2, const aclTensor *x1, const aclTensor *x2,
+              const aclTensor *gamma, const aclTensor *smoothScale1Optional,
+              const aclTensor *smoothScale2Optional, const aclTensor *betaOptional, double epsilon,
+              const aclBoolArray *outputMask, const aclTensor *y1Out, const aclTensor *y2Out,
+              const aclTensor *xOut, const aclTensor *scale1Out, const aclTensor *scale2Out)
 OPENATC_ACLNN(GroupNormSilu, const aclTensor *self, const aclTensor *gamma, const aclTensor *beta,
               int64_t group, double eps, aclTensor *out, aclTensor *meanOut, aclTensor *rstdOut)
 OPENATC_ACLNN(GroupNormSiluV2, const aclTensor *self, const aclTensor *gamma, const aclTensor *beta,

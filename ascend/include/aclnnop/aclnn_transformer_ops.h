@@ -57,6 +57,30 @@ OPENATC_ACLNN(FusedInferAttentionScoreV3, const aclTensor *query, const aclTenso
               int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
               int64_t keyAntiquantMode, int64_t valueAntiquantMode, const aclTensor *attentionOut,
               const aclTensor *softmaxLse)
+/* Queries in int8 and sinks (dequantScaleQuery, learnableSink) must be NULL. */
+OPENATC_ACLNN(FusedInferAttentionScoreV4, const aclTensor *query, const aclTensorList *key,
+              const aclTensorList *value, const aclTensor *pseShiftOptional,
+              const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
+              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,
+              const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional,
+              const aclTensor *quantScale2Optional, const aclTensor *quantOffset2Optional,
+              const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *blockTableOptional, const aclTensor *queryPaddingSizeOptional,
+              const aclTensor *kvPaddingSizeOptional, const aclTensor *keyAntiquantScaleOptional,
+              const aclTensor *keyAntiquantOffsetOptional,
+              const aclTensor *valueAntiquantScaleOptional,
+              const aclTensor *valueAntiquantOffsetOptional,
+              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+              const aclIntArray *actualSharedPrefixLenOptional, const aclTensor *queryRopeOptional,
+              const aclTensor *keyRopeOptional, const aclTensor *keyRopeAntiquantScaleOptional,
+              const aclTensor *dequantScaleQueryOptional,
+              const aclTensor *learnableSinkOptional,
+              int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens,
+              char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise,
+              int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
+              int64_t keyAntiquantMode, int64_t valueAntiquantMode,
+              int64_t queryQuantMode, const aclTensor *attentionOut,
+              const aclTensor *softmaxLse)
 OPENATC_ACLNN(FusedInferAttentionScore, const aclTensor *query, const aclTensorList *key,
               const aclTensorList *value, const aclTensor *pseShiftOptional,
               const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,
@@ -121,6 +145,18 @@ OPENATC_ACLNN(FlashAttentionScore, const aclTensor *query, const aclTensor *key,
               double scaleValueOptional, double keepProbOptional, int64_t preTokensOptional,
               int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
               int64_t innerPreciseOptional, int64_t sparseModeOptional,
+              const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,
+              const aclTensor *softmaxOutOut, const aclTensor *attentionOutOut)
+/* pseType 1 adds the shift to the scores before they are scaled, as the function above does, and 0
+ * behind it; qStartIdx and kvStartIdx are not read. */
+OPENATC_ACLNN(FlashAttentionScoreV2, const aclTensor *query, const aclTensor *key,
+              const aclTensor *value, const aclTensor *realShiftOptional,
+              const aclTensor *dropMaskOptional, const aclTensor *paddingMaskOptional,
+              const aclTensor *attenMaskOptional, const aclIntArray *prefixOptional,
+              const aclIntArray *qStartIdxOptional, const aclIntArray *kvStartIdxOptional,
+              double scaleValueOptional, double keepProbOptional, int64_t preTokensOptional,
+              int64_t nextTokensOptional, int64_t headNum, char *inputLayout,
+              int64_t innerPreciseOptional, int64_t sparseModeOptional, int64_t pseTypeOptional,
               const aclTensor *softmaxMaxOut, const aclTensor *softmaxSumOut,
               const aclTensor *softmaxOutOut, const aclTensor *attentionOutOut)
 /* The gradients of FlashAttentionScore. The softmax is computed again: softmaxMax, softmaxSum and
@@ -202,6 +238,13 @@ OPENATC_ACLNN(GroupedMatmulV4, OPENATC_ACLNN_GROUP_INPUTS, OPENATC_ACLNN_GROUP_L
 OPENATC_ACLNN(GroupedMatmulV5, OPENATC_ACLNN_GROUP_INPUTS, OPENATC_ACLNN_GROUP_LISTS,
               aclIntArray *tuningConfigOptional, aclTensorList *out,
               aclTensorList *activationFeatureOutOptional, aclTensorList *dynQuantScaleOutOptional)
+/* Rows of int8 times the int8 matrix [depth, 2 * width] of their group, scaled; the product's left
+ * half, activated by silu, times its right half, quantized to int8 by the largest element of a row.
+ * groupList has the ends of the groups. bias, offset and outputOffset must be NULL. */
+OPENATC_ACLNN(GroupedMatmulSwigluQuant, const aclTensor *x, const aclTensor *weight,
+              const aclTensor *bias, const aclTensor *offset, const aclTensor *weightScale,
+              const aclTensor *xScale, const aclTensor *groupList, aclTensor *output,
+              aclTensor *outputScale, aclTensor *outputOffset)
 /* The k largest shares of the softmax of each row, their experts, and i + j * rows for choice j of
  * row i. Rows that are finished get the expert behind the last one. */
 OPENATC_ACLNN(MoeGatingTopKSoftmax, const aclTensor *x, const aclTensor *finishedOptional,

@@ -70,17 +70,35 @@ func.func @main(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
 
 // -----
 
-// Groups, small filters, filters that are computed and pads that depend on the size stay.
+// The matrix of a filter of two groups has zeros between their channels. As the window is larger than
+// a pixel with its pads, patches get the dims of a pool that fails for smaller images.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[CONCAT:.*]] = graph.host_call "Concat"({{.*}}) {axis = array<i64: 3>} : {{.*}} -> tensor<?x?x?x16xf32>
+// CHECK: %[[ONE:.*]] = graph.host_call "Slice"(%arg0, {{.*}}) {} : {{.*}} -> tensor<?x1x?x?xf32>
+// CHECK: %[[POOL:.*]] = graph.host_call "MaxPool"(%[[ONE]]) {dilations = array<i64: 2, 1>, kernel_shape = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1>}
+// CHECK: graph.host_call "Shape"(%[[POOL]])
+// CHECK: %[[DIMS:.*]] = graph.host_call "Concat"({{.*}}) {axis = array<i64: 0>} : {{.*}} -> tensor<4xi64>
+// CHECK: %[[PATCHES:.*]] = graph.host_call "Reshape"(%[[CONCAT]], %[[DIMS]])
+// CHECK: graph.host_call "MatMul"(%[[PATCHES]], {{.*}}tensor<16x256xf32>
+func.func @main(%x: tensor<?x4x?x?xf32>) -> tensor<?x256x?x?xf32> {
+  %w = graph.constant dense<1.0> : tensor<256x2x2x2xf32>
+  %y = graph.host_call "Conv"(%x, %w) {dilations = array<i64: 2, 1>, group = array<i64: 2>, pads = array<i64: 0, 0, 1, 1>} : (tensor<?x4x?x?xf32>, tensor<256x2x2x2xf32>) -> tensor<?x256x?x?xf32>
+  return %y : tensor<?x256x?x?xf32>
+}
+
+// -----
+
+// Small filters, those of many groups, filters that are computed and pads that depend on the size stay.
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-4: "Conv"
 // CHECK-NOT: "MatMul"
-func.func @main(%x: tensor<?x64x?x?xf32>, %f: tensor<64x64x1x1xf32>) -> (tensor<?x64x?x?xf32>, tensor<?x63x?x?xf32>, tensor<?x64x?x?xf32>, tensor<?x64x?x?xf32>) {
-  %g = graph.constant dense<1.0> : tensor<64x32x3x3xf32>
+func.func @main(%x: tensor<?x64x?x?xf32>, %z: tensor<?x1024x?x?xf32>, %f: tensor<64x64x1x1xf32>) -> (tensor<?x1024x?x?xf32>, tensor<?x63x?x?xf32>, tensor<?x64x?x?xf32>, tensor<?x64x?x?xf32>) {
+  %g = graph.constant dense<1.0> : tensor<1024x1x3x3xf32>
   %s = graph.constant dense<1.0> : tensor<63x64x1x1xf32>
   %w = graph.constant dense<1.0> : tensor<64x64x3x3xf32>
-  %0 = graph.host_call "Conv"(%x, %g) {group = array<i64: 2>} : (tensor<?x64x?x?xf32>, tensor<64x32x3x3xf32>) -> tensor<?x64x?x?xf32>
+  %0 = graph.host_call "Conv"(%z, %g) {group = array<i64: 1024>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x1024x?x?xf32>, tensor<1024x1x3x3xf32>) -> tensor<?x1024x?x?xf32>
   %1 = graph.host_call "Conv"(%x, %s) {} : (tensor<?x64x?x?xf32>, tensor<63x64x1x1xf32>) -> tensor<?x63x?x?xf32>
   %2 = graph.host_call "Conv"(%x, %f) {} : (tensor<?x64x?x?xf32>, tensor<64x64x1x1xf32>) -> tensor<?x64x?x?xf32>
   %3 = graph.host_call "Conv"(%x, %w) {auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>} : (tensor<?x64x?x?xf32>, tensor<64x64x3x3xf32>) -> tensor<?x64x?x?xf32>
-  return %0, %1, %2, %3 : tensor<?x64x?x?xf32>, tensor<?x63x?x?xf32>, tensor<?x64x?x?xf32>, tensor<?x64x?x?xf32>
+  return %0, %1, %2, %3 : tensor<?x1024x?x?xf32>, tensor<?x63x?x?xf32>, tensor<?x64x?x?xf32>, tensor<?x64x?x?xf32>
 }

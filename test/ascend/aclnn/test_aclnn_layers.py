@@ -211,6 +211,17 @@ def test_norms_of_sums(acl):
     want = np.abs(normal * smooth).max(-1) / 127
     close(scales, want)
     assert np.abs(y.read() - np.rint(normal * smooth / want[:, None])).max() <= 1
+    beta, norm = draw(8), zeros(acl, 3, 8)
+    call(acl, "AddRmsNormQuantV2", a, b, gamma, scale.astype(F32), NULL, zero, NULL, beta, LONG(-1), DOUBLE(1e-6), BOOL(False), y,
+         NULL, total, norm)
+    assert np.abs(y.read() - np.clip(np.rint((normal + beta) * scale + 3), -128, 127)).max() <= 1
+    close(norm, normal)
+    call(acl, "AddRmsNormDynamicQuantV2", a, b, gamma, smooth.astype(F32), NULL, beta, DOUBLE(1e-6), NULL, y, NULL, total, scales, NULL)
+    want = np.abs((normal + beta) * smooth).max(-1) / 127
+    close(scales, want)
+    assert np.abs(y.read() - np.rint((normal + beta) * smooth / want[:, None])).max() <= 1
+    assert "beta [3]" in refused(acl, "AddRmsNormQuantV2", a, b, gamma, scale.astype(F32), NULL, zero, NULL, draw(3), LONG(-1),
+                                 DOUBLE(1e-6), BOOL(False), y, NULL, total, NULL)
 
 
 #--- gradients of elements, against differences --------------------------------------------

@@ -70,7 +70,8 @@ def test_sequences_of_one_row_have_the_mode_of_the_others(acl, mode):
     close(out, want)
     tail = LONG(heads), DOUBLE(0.25), *band, b"TND", LONG(shared), LONG(mode), LONG(0), LONG(0), LONG(0), BOOL(False)
     for name, none, more in (("FusedInferAttentionScore", 10, ()), ("FusedInferAttentionScoreV2", 17, (LONG(0), LONG(0))),
-                             ("FusedInferAttentionScoreV3", 20, (LONG(0), LONG(0)))):
+                             ("FusedInferAttentionScoreV3", 20, (LONG(0), LONG(0))),
+                             ("FusedInferAttentionScoreV4", 22, (LONG(0), LONG(0), LONG(0)))):
         out = Tensor(acl, np.zeros_like(q))
         call(acl, name, q, (k,), (v,), NULL, mask, rows, lengths, *[NULL] * none, *tail, *more, out, NULL)
         close(out, want)
@@ -224,6 +225,8 @@ def test_dropout_of_a_training(acl):
     given = q, k, v, NULL, mask, *[NULL] * 3
     call(acl, "FlashAttentionScore", *given, *tail, NULL, NULL, NULL, out)
     close(out, result(*values))
+    call(acl, "FlashAttentionScoreV2", *given, NULL, NULL, *tail, LONG(1), NULL, NULL, NULL, out)
+    close(out, result(*values))
     outputs = [Tensor(acl, np.zeros_like(x)) for x in (q, k, v)]
     call(acl, "FlashAttentionScoreGrad", q, k, v, g, NULL, mask, *[NULL] * 7, *tail, *outputs, NULL)
     places = np.random.default_rng(2)
@@ -241,6 +244,19 @@ def test_dropout_of_a_training(acl):
                                     (0.75, mask.astype(F32), "uint8")):
         assert word in refused(acl, "FlashAttentionScore", q, k, v, NULL, given_mask, *[NULL] * 3, tail[0], DOUBLE(share), *tail[2:], NULL,
                                NULL, NULL, out)
+
+
+def test_where_shifts_are_added(acl):
+    """In front of the scale, or behind it."""
+    q, k, v = (draw(1, 2, 4, 16, dtype=F16) for _ in range(3))
+    shift, out = draw(1, 2, 4, 4, dtype=F16), Tensor(acl, np.zeros_like(q))
+    scores = np.einsum("bnsd,bntd->bnst", q.astype(F32), k.astype(F32))
+    arguments = lambda kind: (q, k, v, shift, *[NULL] * 6, DOUBLE(.25), DOUBLE(1), HUGE, HUGE, LONG(2), b"BNSD", LONG(0), LONG(0),  # noqa: E731
+                              LONG(kind), NULL, NULL, NULL, out)
+    for kind, weights in ((0, scores / 4 + shift), (1, (scores + shift) / 4)):
+        call(acl, "FlashAttentionScoreV2", *arguments(kind))
+        close(out, softmax(weights) @ v.astype(F32))
+    assert "pseType" in refused(acl, "FlashAttentionScoreV2", *arguments(2))
 
 
 def test_dropout_of_sequences(acl):
