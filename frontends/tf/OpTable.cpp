@@ -7,6 +7,7 @@
 
 #include "frontends/tf/DecomposeNodes.h"
 #include "frontends/tf/TfImport.h"
+#include "frontends/tf/variables/OptimizerSteps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -265,6 +266,8 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
         "|\n|---|---|\n";
   std::map<llvm::StringRef, llvm::StringRef> replaced;
   forEachDecomposedOp([&](llvm::StringRef op, llvm::StringRef by) { replaced[op] = by; });
+  forEachOptimizerStep(
+      [&](llvm::StringRef op) { replaced[op] = "reads and writes of states, in functions"; });
   for (const auto &[op, by] : replaced)
     os << "| " << op << " | " << by << " |\n";
 }

@@ -9,6 +9,7 @@
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/variables/CheckpointBundle.h"
 #include "frontends/tf/variables/FreezeVariables.h"
+#include "frontends/tf/variables/OptimizerSteps.h"
 #include "frontends/tf/variables/VariableStates.h"
 #include "frontends/tf/variables/VariableValues.h"
 #include "llvm/ADT/STLExtras.h"
@@ -169,6 +170,7 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   const std::string assets = inFolder(sys::path::parent_path(path), "assets");
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
+  expandOptimizerSteps(graph);
   passVariableValues(graph, frozen.outputs);
   std::vector<std::string *> tensors;
   for (NamedTensor &output : frozen.outputs)

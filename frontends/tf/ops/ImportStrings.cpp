@@ -258,7 +258,8 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
   // The parts of a row are counted without those that are left out.
   Value counted = math.toIndex(isThere), one = math.index(1);
   Value ends = n.callHost("CumSum", {counted, one});
-  Value place = math.sub(n.callHost("GatherND", {ends, indices}), one);
+  Value place =
+      math.sub(known(n.callHost("GatherND", {ends, indices}), {ShapedType::kDynamic}), one);
   n.setOutput(0, math.concat({math.slice(indices, 0, 1, 1), math.unsqueeze(place, {1})}, 1));
   Value lengths = n.callHost("ReduceSum", {counted, n.intList({1})}, {n.hostInts("keepdims", {0})});
   // Without texts the longest row has no parts.

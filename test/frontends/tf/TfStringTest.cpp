@@ -51,6 +51,10 @@ TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "StringLower" input: "x")") == "");
   CHECK(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringSplit" input: "x" input: "none")") == "");
+  // Those without empty parts have a known rank as well.
+  CHECK(importErrors(R"(op: "SparseToDense" input: "parts" input: "parts:2" input: "parts:1"
+                        input: "none" }
+                        node { name: "parts" op: "StringSplit" input: "x" input: "comma")") == "");
   CHECK(importErrors(R"(op: "RegexReplace" input: "x" input: "comma" input: "comma")") == "");
   CHECK(importErrors(R"(op: "StringToHashBucketFast" input: "x"
                         attr { key: "num_buckets" value { i: 3 } })") == "");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/tf/variables/VariableStates.h"
+#include "frontends/tf/variables/OptimizerSteps.h"
 #include "frontends/tf/variables/VariableValues.h"
 
 #include <catch2/catch.hpp>
@@ -152,4 +153,43 @@ TEST_CASE("a long chain of writes and reads takes no time") {
   CHECK(write.op() == "AssignVariableOp");
   CHECK(write.input(1) == "r" + std::to_string(count - 2) + ":output:0");
   CHECK(function.ret().at("r") == "r" + std::to_string(count - 1) + ":output:0");
+}
+
+TEST_CASE("fused steps of optimizers become reads and writes of states") {
+  pb::GraphDef graph;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(R"(
+    node { name: "x" op: "Placeholder" }
+    node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "m" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "y" op: "PartitionedCall" input: "x" input: "v" input: "m"
+      attr { key: "f" value { func { name: "step" } } }
+      attr { key: "Tin" value { list { type: DT_FLOAT type: DT_RESOURCE type: DT_RESOURCE } } }
+      attr { key: "Tout" value { list { type: DT_FLOAT } } } }
+    library {
+      function {
+        signature { name: "step" input_arg { name: "a" type: DT_FLOAT }
+          input_arg { name: "h" type: DT_RESOURCE } input_arg { name: "g" type: DT_RESOURCE }
+          output_arg { name: "r" type: DT_FLOAT } }
+        node_def { name: "apply" op: "ResourceApplyMomentum" input: "h" input: "g" input: "a"
+          input: "a" input: "a" input: "^read" attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "read" op: "ReadVariableOp" input: "h"
+          attr { key: "dtype" value { type: DT_FLOAT } } }
+        node_def { name: "last" op: "ReadVariableOp" input: "h" input: "^apply"
+          attr { key: "dtype" value { type: DT_FLOAT } } }
+        node_def { name: "sum" op: "AddV2" input: "last:value:0" input: "read:value:0" }
+        ret { key: "r" value: "sum:z:0" } } })",
+                                                        &graph));
+  expandOptimizerSteps(graph);
+  const pb::FunctionDef &function = graph.library().function(0);
+  CHECK(function.node_def(0).op() == "AssignSubVariableOp");
+  std::vector<std::string> ops;
+  for (const pb::NodeDef &node : function.node_def())
+    ops.push_back(node.op());
+  CHECK(std::count(ops.begin(), ops.end(), "AssignVariableOp") == 1);
+  std::vector<NamedTensor> outputs(1);
+  outputs[0].name = "out";
+  outputs[0].tensor = "y";
+  passVariableValues(graph, outputs);
+  CHECK(makeStates(graph, {"v", "m"}, outputs));
+  CHECK(outputs.size() == 3);
 }
