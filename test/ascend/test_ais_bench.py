@@ -77,7 +77,7 @@ def test_two_images_with_parameters_of_their_own(tmp_path):
         f"--insert_op_conf={tmp_path / 'two.cfg'}")
     session = InferSession(0, str(tmp_path / "m.om"))
     model, desc = session._model, session._desc
-    assert [acl.mdl.get_aipp_type(model, i)[:2] for i in range(4)] == [(2, 2), (2, 3), (3, 2 ** 64 - 1), (3, 2 ** 64 - 1)]
+    assert [acl.mdl.get_aipp_type(model, i)[:2] for i in range(4)] == [(2, 2), (2, 3), (3, 0xFFFFFFFF), (3, 0xFFFFFFFF)]
     images = [np.random.default_rng(i).integers(0, 256, dims, dtype=np.uint8) for i, dims in enumerate(((9, 12, 3), (12, 7, 3)))]
     dataset, memory = acl.mdl.create_dataset(), []
     for i in range(4):
