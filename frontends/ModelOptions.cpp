@@ -41,8 +41,9 @@ static bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims
     }
     if (word.getAsInteger(10, dim)) {
       if (isWholeNumber(word)) {
-        diagnostics.error("E10013", "the value \"" + item + "\" of --input_shape is out of range: " +
-                                        word + " has more than 64 bits");
+        diagnostics.error("E10013", "the value \"" + item +
+                                        "\" of --input_shape is out of range: " + word +
+                                        " has more than 64 bits");
         return false;
       }
       // The Ascend toolchain tells a word that does not begin with a number from one that ends so.

@@ -334,19 +334,22 @@ aclnnStatus aclnnGroupedMatmulSwigluQuantGetWorkspaceSize(
     aclOpExecutor **executor) {
   Plan plan(__func__);
   const View rows = plan.input(x, "x"), matrices = plan.input(weight, "weight"),
-             scales = plan.input(weightScale, "weightScale"), rowScales = plan.input(xScale, "xScale"),
-             y = plan.output(output, "output"), factors = plan.output(outputScale, "outputScale");
+             scales = plan.input(weightScale, "weightScale"),
+             rowScales = plan.input(xScale, "xScale"), y = plan.output(output, "output"),
+             factors = plan.output(outputScale, "outputScale");
   if (bias || offset || outputOffset)
     plan.reject("bias, offset and outputOffset must be NULL: they have no functions here");
-  if (plan.isGood() && (rows.type != ACL_INT8 || matrices.type != ACL_INT8 || y.type != ACL_INT8 ||
-                        rows.dims.size() != 2 || matrices.dims.size() != 3 ||
-                        matrices.dims[1] != rows.dims[1] || matrices.dims[2] % 2 != 0 ||
-                        scales.dims != Dims{matrices.dims[0], matrices.dims[2]} ||
-                        rowScales.dims != Dims{rows.dims[0]} ||
-                        y.dims != Dims{rows.dims[0], matrices.dims[2] / 2} ||
-                        factors.dims != Dims{rows.dims[0]}))
-    plan.reject("x must be int8 [rows, depth], weight int8 [groups, depth, 2 * width], weightScale "
-                "[groups, 2 * width], xScale and outputScale [rows], output int8 [rows, width]");
+  if (plan.isGood() &&
+      (rows.type != ACL_INT8 || matrices.type != ACL_INT8 || y.type != ACL_INT8 ||
+       rows.dims.size() != 2 || matrices.dims.size() != 3 || matrices.dims[1] != rows.dims[1] ||
+       rows.dims[1] == 0 || matrices.dims[2] == 0 || matrices.dims[2] % 2 != 0 ||
+       scales.dims != Dims{matrices.dims[0], matrices.dims[2]} ||
+       rowScales.dims != Dims{rows.dims[0]} || y.dims != Dims{rows.dims[0], matrices.dims[2] / 2} ||
+       factors.dims != Dims{rows.dims[0]}))
+    plan.reject(
+        "x must be int8 [rows, depth], weight int8 [groups, depth, 2 * width], weightScale "
+        "[groups, 2 * width], xScale and outputScale [rows], output int8 [rows, width], with a "
+        "depth and a width above 0");
   if (!plan.isGood())
     return plan.finish(size, executor);
   const int64_t groups = matrices.dims[0], width = matrices.dims[2] / 2;

@@ -32,10 +32,13 @@ RowClasses classesOf(Plan &plan, const View &self, const View &target, const Vie
   RowClasses rows;
   const View classes = plan.reshaped(plan.dense(target, ACL_INT64), {self.dims[0]});
   rows.counts = comparison(plan, "Ne", classes, plan.constant(double(ignored), ACL_INT64));
-  const View places = chosen(plan, rows.counts, classes, plan.constant(0, ACL_INT64));
+  // A negative class is none: an index would count it from the end.
+  const View known = chosen(plan, comparison(plan, "Lt", classes, plan.constant(0, ACL_INT64)),
+                            plan.constant(double(self.dims[1]), ACL_INT64), classes);
+  const View places = chosen(plan, rows.counts, known, plan.constant(0, ACL_INT64));
   const View none = plan.constant(0, ACL_FLOAT);
-  rows.share = chosen(plan, rows.counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, places),
-                      none);
+  rows.share =
+      chosen(plan, rows.counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, places), none);
   if (!plan.isGood())
     return {};
   const View picked = plan.apply(
@@ -153,22 +156,22 @@ aclnnStatus aclnnCrossEntropyLossGetWorkspaceSize(
              given = plan.input(weightOptional, "weight", true),
              loss = plan.output(lossOut, "lossOut"),
              logarithms = plan.output(logProbOut, "logProbOut");
-  const std::string_view mode = reductionOptional && *reductionOptional ? reductionOptional : "mean";
+  const std::string_view mode =
+      reductionOptional && *reductionOptional ? reductionOptional : "mean";
   const int64_t reduction = mode == "none" ? 0 : mode == "mean" ? 1 : mode == "sum" ? 2 : -1;
   if (reduction < 0)
     plan.reject("reduction must be none, mean or sum");
   if (returnZloss)
     plan.reject("returnZloss must be false: the loss of large logits has no function here");
-  if (labelSmoothing < 0 || labelSmoothing >= 1)
+  if (!(labelSmoothing >= 0 && labelSmoothing < 1))
     plan.reject("labelSmoothing must be at least 0 and less than 1");
   if (plan.isGood() && (x.dims.size() != 2 || x.dims[1] == 0))
     plan.reject("input %s must have 2 dims, rows and classes", textOf(x.dims).c_str());
   if (!plan.isGood())
     return plan.finish(size, executor);
-  const View weight = given.place
-                          ? given
-                          : plan.dense(plan.broadcast(plan.constant(1, ACL_FLOAT), {x.dims[1]}),
-                                       ACL_FLOAT);
+  const View weight =
+      given.place ? given
+                  : plan.dense(plan.broadcast(plan.constant(1, ACL_FLOAT), {x.dims[1]}), ACL_FLOAT);
   const View scores = softmaxOf(plan, "LogSoftmaxV2", plan.dense(x, ACL_FLOAT), 1);
   plan.write(scores, logarithms);
   const RowClasses rows = classesOf(plan, scores, classes, weight, ignoreIndex);
@@ -181,12 +184,14 @@ aclnnStatus aclnnCrossEntropyLossGetWorkspaceSize(
         plan, "ReduceSumD",
         combined(plan, "Mul", scores, plan.isGood() ? plan.dense(weight, ACL_FLOAT) : View()), {1},
         false, ACL_FLOAT);
-    const View rest = chosen(plan, rows.counts,
-                             withNumber(plan, "Mul", all, -labelSmoothing / double(x.dims[1])),
-                             plan.constant(0, ACL_FLOAT));
+    const View rest =
+        chosen(plan, rows.counts, withNumber(plan, "Mul", all, -labelSmoothing / double(x.dims[1])),
+               plan.constant(0, ACL_FLOAT));
     losses = combined(plan, "Add", withNumber(plan, "Mul", losses, 1 - labelSmoothing), rest);
   }
-  const View whole = reduced(plan, "ReduceSumD", rows.share, {}, false, ACL_FLOAT);
+  // Only a mean is divided by it; a sum of no rows is no operator.
+  const View whole =
+      reduction == 1 ? reduced(plan, "ReduceSumD", rows.share, {}, false, ACL_FLOAT) : View();
   writeLoss(plan, losses, whole, reduction, {x.dims[0]}, loss);
   return plan.finish(size, executor);
 }

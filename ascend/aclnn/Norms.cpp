@@ -305,10 +305,9 @@ aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(
     const aclTensor *zeroPoints2Optional, int64_t axis, double epsilon, bool divMode,
     const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut, uint64_t *size,
     aclOpExecutor **executor) {
-  return addRmsNormQuant(__func__,
-                         {x1, x2, gamma, nullptr, epsilon, y1Out, y2Out, xOut, nullptr}, scales1,
-                         scales2Optional, zeroPoints1Optional, zeroPoints2Optional, axis, divMode,
-                         size, executor);
+  return addRmsNormQuant(__func__, {x1, x2, gamma, nullptr, epsilon, y1Out, y2Out, xOut, nullptr},
+                         scales1, scales2Optional, zeroPoints1Optional, zeroPoints2Optional, axis,
+                         divMode, size, executor);
 }
 ACLNN_RUN(AddRmsNormQuant)
 aclnnStatus aclnnAddRmsNormQuantV2GetWorkspaceSize(
@@ -326,6 +325,7 @@ ACLNN_RUN(AddRmsNormQuantV2)
 static aclnnStatus addRmsNormDynamicQuant(const char *name, const QuantizedNorm &given,
                                           const aclTensor *smoothScale1,
                                           const aclTensor *smoothScale2,
+                                          const aclBoolArray *outputMask,
                                           const aclTensor *scale1Out, const aclTensor *scale2Out,
                                           uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
@@ -335,6 +335,10 @@ static aclnnStatus addRmsNormDynamicQuant(const char *name, const QuantizedNorm 
              y2 = smooth2.place ? plan.output(given.y2Out, "y2Out") : View(),
              scale1 = plan.output(scale1Out, "scale1Out"),
              scale2 = smooth2.place ? plan.output(scale2Out, "scale2Out") : View();
+  if (outputMask &&
+      plan.truths(outputMask, "outputMask") != std::vector<bool>{true, bool(smooth2.place)})
+    plan.reject(
+        "outputMask must be true for y1Out, and true for y2Out where smoothScale2 is given");
   if (smooth2.place && !smooth1.place)
     plan.reject("smoothScale2 needs smoothScale1");
   const View normal = shiftedNorm(plan, given, y1, y2);
@@ -364,18 +368,19 @@ aclnnStatus aclnnAddRmsNormDynamicQuantGetWorkspaceSize(
     aclOpExecutor **executor) {
   return addRmsNormDynamicQuant(
       __func__, {x1, x2, gamma, nullptr, epsilon, y1Out, y2Out, xOut, nullptr},
-      smoothScale1Optional, smoothScale2Optional, scale1Out, scale2Out, size, executor);
+      smoothScale1Optional, smoothScale2Optional, nullptr, scale1Out, scale2Out, size, executor);
 }
 ACLNN_RUN(AddRmsNormDynamicQuant)
 aclnnStatus aclnnAddRmsNormDynamicQuantV2GetWorkspaceSize(
     const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
     const aclTensor *smoothScale1Optional, const aclTensor *smoothScale2Optional,
-    const aclTensor *betaOptional, double epsilon, const aclBoolArray *, const aclTensor *y1Out,
-    const aclTensor *y2Out, const aclTensor *xOut, const aclTensor *scale1Out,
-    const aclTensor *scale2Out, uint64_t *size, aclOpExecutor **executor) {
+    const aclTensor *betaOptional, double epsilon, const aclBoolArray *outputMask,
+    const aclTensor *y1Out, const aclTensor *y2Out, const aclTensor *xOut,
+    const aclTensor *scale1Out, const aclTensor *scale2Out, uint64_t *size,
+    aclOpExecutor **executor) {
   return addRmsNormDynamicQuant(
       __func__, {x1, x2, gamma, betaOptional, epsilon, y1Out, y2Out, xOut, nullptr},
-      smoothScale1Optional, smoothScale2Optional, scale1Out, scale2Out, size, executor);
+      smoothScale1Optional, smoothScale2Optional, outputMask, scale1Out, scale2Out, size, executor);
 }
 ACLNN_RUN(AddRmsNormDynamicQuantV2)
 

@@ -380,7 +380,7 @@ aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *
   } else if (facts.imageParameters[index]) {
     *type = ACL_DATA_WITH_DYNAMIC_AIPP;
     *dynamicAttachedDataIndex = *facts.imageParameters[index];
-  } else if (facts.staticAipp && port.element == OM_U8) {
+  } else if (port.element == OM_U8 && !facts.aipp[index].empty()) {
     *type = ACL_DATA_WITH_STATIC_AIPP;
   }
   return ACL_SUCCESS;

@@ -126,10 +126,10 @@ void findImageParameters(ModelFacts &facts) {
         port.dims.size() != 1)
       continue;
     const auto json = nlohmann::json::parse(facts.aipp[i], nullptr, /*allow_exceptions=*/false);
-    const std::string name = json.is_object() && json.contains("parameters") &&
-                                     json["parameters"].is_string()
-                                 ? json["parameters"].get<std::string>()
-                                 : ACL_DYNAMIC_AIPP_NAME;
+    const std::string name =
+        json.is_object() && json.contains("parameters") && json["parameters"].is_string()
+            ? json["parameters"].get<std::string>()
+            : ACL_DYNAMIC_AIPP_NAME;
     for (size_t other = 0; other < facts.inputs.size(); ++other)
       if (facts.inputs[other].name == name)
         facts.imageParameters[i] = other;
@@ -156,12 +156,11 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
   }
   readGears(model, *facts);
   findImageParameters(*facts);
-  facts->staticAipp = !optionOf(command, "insert_op_conf").empty();
   // Images that are preprocessed in the model come with their channels last.
-  if (facts->staticAipp || facts->aippInput)
-    for (Port &port : facts->inputs)
-      if (port.element == OM_U8 && port.dims.size() == 4)
-        port.format = ACL_FORMAT_NHWC;
+  for (size_t i = 0; i < facts->inputs.size(); ++i)
+    if (Port &port = facts->inputs[i];
+        !facts->aipp[i].empty() && port.element == OM_U8 && port.dims.size() == 4)
+      port.format = ACL_FORMAT_NHWC;
   facts->name = info.name;
   // A file that `atc --singleop` wrote states its operator, as JSON, in its command line.
   if (size_t at = command.find("--singleop="); at != std::string_view::npos)

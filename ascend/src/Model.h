@@ -47,7 +47,6 @@ struct ModelFacts {
   };
   std::vector<Axis> gearAxes; ///< the dims of inputs that are values of a gear
   std::optional<size_t> shapeInput, aippInput;
-  bool staticAipp = false;
   std::vector<std::string> aipp; ///< How each input is preprocessed, as JSON; "": it is not.
   /// Of each input: the one that describes its images, where they are bytes of dynamic AIPP.
   std::vector<std::optional<size_t>> imageParameters;

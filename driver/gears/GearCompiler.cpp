@@ -136,8 +136,9 @@ bool GearCompiler::planPadding() {
   std::string whyNot;
   provedAxes = proveRanges(options, request, whyNot, diagnostics);
   if (provedAxes)
-    announcement = "dynamic dims become gears, inputs are padded to the next one: " +
-                   request.announcement + "; --input_hint_shape chooses other sizes";
+    announcement =
+        "dynamic dims become gears, inputs are padded to the next one: " + request.announcement +
+        "; --input_hint_shape chooses other sizes";
   if (provedAxes || whyNot.empty())
     return provedAxes.has_value();
   std::optional<GearRequest> all = withAllSizes(request);

@@ -53,7 +53,7 @@ private:
   std::vector<std::vector<GearInput>> inputs;            ///< of each gear
   std::optional<std::vector<om::OmGearAxis>> provedAxes; ///< of OM_GEARS_RANGE
   std::string announcement; ///< of OM_GEARS_RANGE: what a warning says once the gears are made
-  std::string whyOpen; ///< of OM_GEARS_RANGE: why there are no gears; empty while there may be
+  std::string whyOpen;      ///< of OM_GEARS_RANGE: why there are no gears; empty while there may be
   /// The first gear, whose constants the file's description borrows.
   std::unique_ptr<mlir::MLIRContext> firstContext;
   std::unique_ptr<Compiler> firstCompiler;

@@ -17,8 +17,8 @@ enum class ImageLayout { ChannelsFirst, ChannelsLast };
 /// float values computed from those. Inputs that the file does not name stay as they are.
 /// A dynamic aipp_op adds an input of parameters behind all others.
 /// `halfInputs` are those of --input_fp16_nodes, which cannot be images.
-/// Returns false after an error (E10034: such an input; E10052: the file; E70014: sizes that do not fit the model;
-/// E10055: what is not supported); the module is then of no more use.
+/// Returns false after an error (E10034: such an input; E10052: the file; E70014: sizes that do not
+/// fit the model; E10055: what is not supported); the module is then of no more use.
 bool insertAipp(mlir::ModuleOp module, llvm::StringRef path, ImageLayout layout,
                 llvm::ArrayRef<std::string> halfInputs, Diagnostics &diagnostics);
 

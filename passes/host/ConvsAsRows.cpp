@@ -34,12 +34,12 @@ struct RowConv {
   int64_t taps() const { return computeProduct(window); }
   /// Elements of the filter as a matrix, which has zeros between the channels of different groups.
   int64_t matrixElements() const { return taps() * channels * outputs; }
-  /// Whether an image of one pixel is as large as the window, with its pads.
+  /// Whether an image of one pixel is as large as the window in this dim, with its pads.
+  bool fitsOnePixel(size_t d) const {
+    return begins[d] + ends[d] >= (window[d] - 1) * dilations[d];
+  }
   bool fitsOnePixel() const {
-    for (size_t d = 0; d < numDims(); ++d)
-      if (begins[d] + ends[d] < (window[d] - 1) * dilations[d])
-        return false;
-    return true;
+    return llvm::all_of(llvm::seq(numDims()), [&](size_t d) { return fitsOnePixel(d); });
   }
   bool isPadded() const {
     return llvm::any_of(begins, [](int64_t n) { return n != 0; }) ||
@@ -139,10 +139,6 @@ std::optional<RowConv> rowConvOf(HostCallOp call) {
         bias.getShapedType().getShape() != ArrayRef<int64_t>(conv.outputs))
       return std::nullopt;
   }
-  // A pool, which checks that windows fit, has no pads beyond them.
-  for (size_t d = 0; !conv.fitsOnePixel() && d < conv.numDims(); ++d)
-    if (std::max(conv.begins[d], conv.ends[d]) > (conv.window[d] - 1) * conv.dilations[d] + 1)
-      return std::nullopt;
   // An image of another rank or with other channels is an error of the call.
   const auto type = dyn_cast<RankedTensorType>(conv.image.getType());
   if (type && (type.getRank() != int64_t(shape.size()) ||
@@ -280,24 +276,35 @@ private:
     dims[1] = 1;
     const Type type = RankedTensorType::get(dims, builder.getF32Type());
     const Value channel = slice(loc, conv.image, 0, 1, 1, type);
-    SmallVector<int64_t> pads(conv.begins);
-    pads.append(conv.ends);
+    // Where a window always fits, pads may be larger than those of a pool.
+    RowConv pool = conv;
+    for (size_t d = 0; d < conv.numDims(); ++d)
+      if (conv.fitsOnePixel(d)) {
+        pool.window[d] = pool.strides[d] = pool.dilations[d] = 1;
+        pool.begins[d] = pool.ends[d] = 0;
+      }
+    SmallVector<int64_t> pads(pool.begins);
+    pads.append(pool.ends);
     NamedAttrList parameters;
-    parameters.append("kernel_shape", builder.getDenseI64ArrayAttr(conv.window));
-    parameters.append("strides", builder.getDenseI64ArrayAttr(conv.strides));
-    parameters.append("dilations", builder.getDenseI64ArrayAttr(conv.dilations));
+    parameters.append("kernel_shape", builder.getDenseI64ArrayAttr(pool.window));
+    parameters.append("strides", builder.getDenseI64ArrayAttr(pool.strides));
+    parameters.append("dilations", builder.getDenseI64ArrayAttr(pool.dilations));
     parameters.append("pads", builder.getDenseI64ArrayAttr(pads));
     const Value pooled = makeCall(builder, call.getLoc(), "MaxPool", channel, type,
                                   parameters.getDictionary(builder.getContext()))
                              .getResult(0);
-    auto integers = [&](int64_t count) {
-      return RankedTensorType::get(count, builder.getI64Type());
+    auto shapeOf = [&](Value value) {
+      const Type type = RankedTensorType::get(rank, builder.getI64Type());
+      return makeCall(builder, loc, "Shape", value, type).getResult(0);
     };
-    const Value shape = makeCall(builder, loc, "Shape", pooled, integers(rank)).getResult(0);
-    const Value batch = slice(loc, shape, 0, 1, 0, integers(1)),
-                spatial = slice(loc, shape, 2, INT64_MAX, 0, integers(conv.numDims()));
-    const Value whole =
-        concat(loc, {batch, spatial, vector(loc, conv.channels * conv.taps())}, 0, integers(rank));
+    const Type one = RankedTensorType::get(1, builder.getI64Type());
+    const Value shape = shapeOf(pooled), own = shapeOf(patches);
+    SmallVector<Value> sizes{slice(loc, shape, 0, 1, 0, one)};
+    for (size_t d = 0; d < conv.numDims(); ++d)
+      sizes.push_back(conv.fitsOnePixel(d) ? slice(loc, own, d + 1, d + 2, 0, one)
+                                           : slice(loc, shape, d + 2, d + 3, 0, one));
+    sizes.push_back(vector(loc, conv.channels * conv.taps()));
+    const Value whole = concat(loc, sizes, 0, RankedTensorType::get(rank, builder.getI64Type()));
     return makeCall(builder, loc, "Reshape", {patches, whole}, patches.getType()).getResult(0);
   }
 

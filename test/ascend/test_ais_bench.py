@@ -67,9 +67,10 @@ def test_two_images_with_parameters_of_their_own(tmp_path):
     sizes = {"left": (6, 8), "right": (10, 4)}
     kind = onnx.TensorProto.FLOAT
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node("Relu", [name], [f"{name}_y"]) for name in sizes], "g",
-        [onnx.helper.make_tensor_value_info(name, kind, (1, 3, *size)) for name, size in sizes.items()],
-        [onnx.helper.make_tensor_value_info(f"{name}_y", kind, None) for name in sizes])
+        [*(onnx.helper.make_node("Relu", [name], [f"{name}_y"]) for name in sizes), onnx.helper.make_node("Cast", ["plain"], ["z"], to=kind)],
+        "g", [*(onnx.helper.make_tensor_value_info(name, kind, (1, 3, *size)) for name, size in sizes.items()),
+              onnx.helper.make_tensor_value_info("plain", onnx.TensorProto.UINT8, (1, 3, 4, 4))],
+        [onnx.helper.make_tensor_value_info(f"{name}_y", kind, None) for name in sizes] + [onnx.helper.make_tensor_value_info("z", kind, None)])
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), tmp_path / "m.onnx")
     (tmp_path / "two.cfg").write_text("".join(
         f"aipp_op {{ aipp_mode: dynamic related_input_rank: {i} max_src_image_size: 600 }}\n" for i in range(2)))
@@ -77,10 +78,10 @@ def test_two_images_with_parameters_of_their_own(tmp_path):
         f"--insert_op_conf={tmp_path / 'two.cfg'}")
     session = InferSession(0, str(tmp_path / "m.om"))
     model, desc = session._model, session._desc
-    assert [acl.mdl.get_aipp_type(model, i)[:2] for i in range(4)] == [(2, 2), (2, 3), (3, 0xFFFFFFFF), (3, 0xFFFFFFFF)]
+    assert [acl.mdl.get_aipp_type(model, i)[:2] for i in range(5)] == [(2, 3), (2, 4), *[(kind, 0xFFFFFFFF) for kind in (0, 3, 3)]]
     images = [np.random.default_rng(i).integers(0, 256, dims, dtype=np.uint8) for i, dims in enumerate(((9, 12, 3), (12, 7, 3)))]
     dataset, memory = acl.mdl.create_dataset(), []
-    for i in range(4):
+    for i in range(5):
         bytes_of = acl.mdl.get_input_size_by_index(desc, i)
         memory.append(acl.rt.malloc(bytes_of, 0)[0])
         acl.mdl.add_dataset_buffer(dataset, acl.create_data_buffer(memory[i], bytes_of))
@@ -96,6 +97,8 @@ def test_two_images_with_parameters_of_their_own(tmp_path):
     for i, (height, width) in enumerate(sizes.values()):
         results.append(acl.rt.malloc(3 * height * width * 4, 0)[0])
         acl.mdl.add_dataset_buffer(outputs, acl.create_data_buffer(results[i], 3 * height * width * 4))
+    results.append(acl.rt.malloc(3 * 4 * 4 * 4, 0)[0])
+    acl.mdl.add_dataset_buffer(outputs, acl.create_data_buffer(results[-1], 3 * 4 * 4 * 4))
     assert acl.mdl.execute(model, dataset, outputs) == 0, acl.get_recent_err_msg()
     for i, (image, (height, width)) in enumerate(zip(images, sizes.values())):
         y = np.zeros((1, 3, height, width), np.float32)

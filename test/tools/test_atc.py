@@ -119,7 +119,7 @@ def test_ways_to_write_flags(model, flags):
     ("--log=loud", "E10010", "loud"),
     ("--verbose=perhaps", "E10005", "perhaps"),
     ("--deterministic=2", "E10006", "2"),
-    ("--mode=7", "E10001", "0, 1, 3, 5, 6"),
+    ("--mode=8", "E10001", "0, 1, 3, 5, 6"),
     ("--mode=30", "E10055", "--mode=0"),
     ("--foo=1", "E10055", "atc --help lists all flags"),
     ("--target_cpu=v9", "E10001", "x86-64-v3"),
@@ -232,7 +232,9 @@ def test_options_of_graph_programs(model):
         return "--model=m.mlir", "--output=m", "--target=cpu", "--raw_ge_options=o.json"
     check_success(atc(*options(session={"ge.exec.precision_mode": "force_fp32"}, graph={"ge.exec.deviceId": "0"}), cwd=model))
     precision = {"ge.exec.precision_mode": "force_fp32"}
-    check_failure(atc(*options(graph=precision), "--precision_mode_v2=origin", cwd=model), "E10056")
+    # Both flags of precision state one thing.
+    check_success(atc(*options(graph=precision), "--precision_mode_v2=origin", cwd=model))
+    check_success(atc(*options(graph=precision, **{"global": {"ge.exec.precision_mode_v2": "fp16"}}), cwd=model))
     check_failure(atc(*options(graph={"ge.exec.precision_mode": "fp33"}), cwd=model), "E10001")
     check_success(atc(*options(graph={"ge.exec.precision_mode": "fp33"}), "--precision_mode=force_fp32", cwd=model))
     check_success(atc(*options(graph=precision, **{"global": {"ge.exec.precision_mode": "force_fp16"}}), cwd=model))
@@ -242,6 +244,9 @@ def test_options_of_graph_programs(model):
     check_failure(atc(*options(graph={"ge.socVersion": "Ascend310"}), cwd=model), "E10001")
     check_failure(atc(*options(graph={"ge.deterministic": 1}), cwd=model), "E10032")
     check_failure(atc(*options(device={}), cwd=model), "E10032")
+    check_failure(atc("--model=m.mlir", "--output=m", "--target=cpu", "--raw_ge_options=", cwd=model), "E10004")
+    (model / "more.json").write_text(json.dumps({"compile options": {}, "compiler options": {}}))
+    check_failure(atc("--model=m.mlir", "--output=m", "--target=cpu", "--raw_ge_options=more.json", cwd=model), "E10032")
 
 
 def test_flags_without_effect_warn_once(model):

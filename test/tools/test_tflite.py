@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -113,6 +114,18 @@ def test_models_equal_the_interpreter(tmp_path):
                                   "open_update_part"])
 def test_batches_of_any_size(tmp_path, name):
     assert not check(tmp_path / name, name)
+
+
+def test_a_function_of_other_elements_is_refused(tmp_path):
+    """The body of a scatter, a sum of its inputs 0 and 1, becomes one of input 0 alone."""
+    data, pair = FILES["hlo_scatter_add.tflite"], struct.pack("<3i", 2, 0, 1)
+    found = [match.start() for match in re.finditer(re.escape(pair), data)]
+    assert len(found) == 2  # inputs of the subgraph, and of its operator
+    for at in found:
+        model = tmp_path / "m.tflite"
+        model.write_bytes(data[:at + 8] + bytes(4) + data[at + 12:])
+        code, out, _ = atc(tmp_path, model)
+        assert code and "E14001" in out and "of its inputs" in out, out
 
 
 def test_integers_that_are_dequantized_are_read_as_both(tmp_path):

@@ -29,6 +29,11 @@ public:
                                                   "{...}, \"session\": {...}, \"graph\": {...}}}");
       return;
     }
+    // What a program sets for its runs does not concern the compiler.
+    for (const auto &[key, ignored] : json->items())
+      if (key != "compile options" && key != "execute options")
+        diagnostics.error("E10032", file.origin() + ": \"" + key +
+                                        "\" is not known; options stand in \"compile options\"");
     for (const auto &[level, values] : options->items())
       if (!is_contained(levels, level) || !values.is_object())
         diagnostics.error("E10032", file.origin() + ": \"" + level +
@@ -41,10 +46,16 @@ public:
   }
 
 private:
+  static std::string twinOf(StringRef flag) {
+    if (flag == "precision_mode")
+      return "precision_mode_v2";
+    return flag == "precision_mode_v2" ? "precision_mode" : "";
+  }
+
   void add(const std::string &name, const nlohmann::ordered_json &value) {
     if (!value.is_string()) {
-      diagnostics.error("E10032", file.origin() + ": the value of \"" + name +
-                                      "\" must be a string");
+      diagnostics.error("E10032",
+                        file.origin() + ": the value of \"" + name + "\" must be a string");
       return;
     }
     const std::optional<std::string> flag = flagOfGraphOption(name);
@@ -58,8 +69,14 @@ private:
       return;
     }
     const std::string text = value.get<std::string>();
-    if (flag->empty() || text.empty() || (flags.has(*flag) && !is_contained(added, *flag)))
+    // Two flags may state one thing: that which was given, or comes later, replaces the other one.
+    const std::string twin = twinOf(*flag);
+    auto isGiven = [&](const std::string &name) {
+      return !name.empty() && flags.has(name) && !is_contained(added, name);
+    };
+    if (flag->empty() || text.empty() || isGiven(*flag) || isGiven(twin))
       return;
+    flags.given.erase(twin);
     if (*flag == "soc_version") {
       diagnostics.error("E10001", file.origin() + ": \"" + name +
                                       "\" cannot be an option of the file: give --soc_version");
@@ -81,10 +98,10 @@ private:
 } // namespace
 
 void addGraphOptions(FlagValues &flags, Diagnostics &diagnostics) {
-  if (!flags.has("raw_ge_options"))
+  // An empty name is told with the other flags.
+  if (!flags.has("raw_ge_options") || flags.get("raw_ge_options").empty())
     return;
-  if (auto file =
-          SettingsFile::read("raw_ge_options", flags.get("raw_ge_options"), diagnostics))
+  if (auto file = SettingsFile::read("raw_ge_options", flags.get("raw_ge_options"), diagnostics))
     OptionsReader(*file, flags, diagnostics).run();
 }
 

@@ -103,8 +103,8 @@ OPENATC_ACLNN(MaxPool, const aclTensor *self, const aclIntArray *kernelShape,
 OPENATC_ACLNN(MaxPool2dWithIndices, const aclTensor *self, const aclIntArray *kernelSize,
               const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
               bool ceilMode, aclTensor *out, aclTensor *indices)
-/* Indices are bytes, of which the first ones are the same indices as numbers of int32, element after
- * element of out; the rest is 0. */
+/* Indices are bytes, of which the first ones are the same indices as numbers of int32, element
+ * after element of out; the rest is 0. */
 OPENATC_ACLNN(MaxPool2dWithMask, const aclTensor *self, const aclIntArray *kernelSize,
               const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
               bool ceilMode, aclTensor *out, aclTensor *indices)

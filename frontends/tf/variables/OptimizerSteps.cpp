@@ -95,10 +95,11 @@ private:
   unsigned numNodes = 0;
 };
 
-/// Inputs: the weight, the rate, the gradient.
+/// Writes the step of ResourceApplyGradientDescent. Inputs: the weight, the rate, the gradient.
 void writeGradientDescent(StepWriter &w) { w.finish(w.mul(w.input(1), w.input(2))); }
 
-/// Inputs: the weight, the momentum, the rate, the gradient, the share of the momentum that stays.
+/// Writes the step of ResourceApplyMomentum. Inputs: the weight, the momentum, the rate, the
+/// gradient, the share of the momentum that stays.
 void writeMomentum(StepWriter &w) {
   const std::string rate = w.input(2), gradient = w.input(3), share = w.input(4);
   const std::string next = w.sum(w.mul(w.read(1), share), gradient);
@@ -107,7 +108,8 @@ void writeMomentum(StepWriter &w) {
   w.finish(w.mul(rate, looksAhead ? w.sum(gradient, w.mul(next, share)) : next));
 }
 
-/// The momentum has the rate in it, and the sign of the change.
+/// Writes the step of ResourceApplyKerasMomentum, whose momentum includes the rate and the sign of
+/// the change. Inputs as of ResourceApplyMomentum.
 void writeKerasMomentum(StepWriter &w) {
   const std::string share = w.input(4), change = w.mul(w.input(2), w.input(3));
   const std::string kept = w.mul(w.read(1), share), next = w.difference(kept, change);
@@ -116,7 +118,8 @@ void writeKerasMomentum(StepWriter &w) {
   w.finish(w.difference(change, looksAhead ? w.mul(next, share) : kept));
 }
 
-/// Inputs: the weight, the sum of squares, the rate, the gradient.
+/// Writes the step of ResourceApplyAdagrad. Inputs: the weight, the sum of squares, the rate, the
+/// gradient.
 void writeAdagrad(StepWriter &w) {
   std::string sum = w.read(1);
   if (w.flag("update_slots", true)) {
@@ -126,7 +129,8 @@ void writeAdagrad(StepWriter &w) {
   w.finish(w.quotient(w.mul(w.input(2), w.input(3)), w.root(sum)));
 }
 
-/// A small number, input 3, is added to the root.
+/// Writes the step of ResourceApplyAdagradV2, which adds input 3, a small number, to the root. The
+/// gradient is input 4.
 void writeAdagradV2(StepWriter &w) {
   std::string sum = w.read(1);
   if (w.flag("update_slots", true)) {
@@ -136,8 +140,8 @@ void writeAdagradV2(StepWriter &w) {
   w.finish(w.quotient(w.mul(w.input(2), w.input(4)), w.sum(w.root(sum), w.input(3))));
 }
 
-/// Inputs: the weight, both moments, the powers of their shares, the rate, the shares, a small
-/// number, the gradient.
+/// Writes the step of ResourceApplyAdam. Inputs: the weight, both moments, the powers of their
+/// shares, the rate, the shares, a small number, the gradient.
 void writeAdam(StepWriter &w) {
   const std::string gradient = w.input(9), share = w.input(6);
   const std::string mean = w.mix(w.read(1), gradient, share);
@@ -153,8 +157,8 @@ void writeAdam(StepWriter &w) {
   w.finish(w.quotient(w.mul(direction, rate), w.sum(w.root(square), w.input(8))));
 }
 
-/// Inputs: the weight, the mean of squares, the momentum, the rate, the shares of both, a small
-/// number, the gradient.
+/// Writes the step of ResourceApplyRMSProp. Inputs: the weight, the mean of squares, the momentum,
+/// the rate, the shares of both, a small number, the gradient.
 void writeRmsProp(StepWriter &w) {
   const std::string gradient = w.input(7);
   const std::string square = w.mix(w.read(1), w.square(gradient), w.input(4));

@@ -184,12 +184,33 @@ void importReduceWindow(OpContext &c) {
                  c.requireInts(4, "window dilations"), none, none, op});
 }
 
+/// Returns whether a subgraph of two scalars returns what its only operator makes of both, or,
+/// without an operator, its second input.
+bool joinsItsInputs(const fb::SubGraph &graph) {
+  const auto *inputs = graph.inputs(), *outputs = graph.outputs();
+  if (!inputs || inputs->size() != 2 || !outputs || outputs->size() != 1)
+    return false;
+  if (!graph.operators() || graph.operators()->size() == 0)
+    return outputs->Get(0) == inputs->Get(1);
+  const fb::Operator &op = *graph.operators()->Get(0);
+  auto isBoth = [&](int32_t a, int32_t b) {
+    return op.inputs()->Get(0) == inputs->Get(a) && op.inputs()->Get(1) == inputs->Get(b);
+  };
+  const auto *add = op.builtin_options_as_AddOptions();
+  const auto *mul = op.builtin_options_as_MulOptions();
+  const bool isPlain = (!add || add->activation() == fb::Activation::NONE) &&
+                       (!mul || mul->activation() == fb::Activation::NONE);
+  return isPlain && op.inputs() && op.inputs()->size() == 2 && (isBoth(0, 1) || isBoth(1, 0)) &&
+         op.outputs() && op.outputs()->size() == 1 && op.outputs()->Get(0) == outputs->Get(0);
+}
+
 /// Returns the operator of ONNX that a subgraph of two scalars is; "" where it returns the second
 /// one; null, and an error, for others.
 const char *functionOf(OpContext &c, int64_t index) {
   using enum fb::BuiltinOperator;
   const ModelReader &reader = c.model.reader;
-  const bool isKnown = index >= 0 && index < static_cast<int64_t>(reader.numSubgraphs());
+  const bool isKnown = index >= 0 && index < static_cast<int64_t>(reader.numSubgraphs()) &&
+                       joinsItsInputs(reader.subgraph(index));
   const auto *operators = isKnown ? reader.subgraph(index).operators() : nullptr;
   if (isKnown && (!operators || operators->size() == 0))
     return "";
@@ -217,7 +238,7 @@ const char *functionOf(OpContext &c, int64_t index) {
       break;
     }
   c.fail("its subgraph " + Twine(index) +
-         " must be one sum, product, minimum, maximum, conjunction or disjunction");
+         " must be one sum, product, minimum, maximum, conjunction or disjunction of its inputs");
   return nullptr;
 }
 
@@ -353,6 +374,10 @@ void importHloScatter(OpContext &c) {
   const char *op = functionOf(c, p->update_subgraph());
   if (!op)
     return;
+  if (llvm::is_contained({"And", "Or"}, llvm::StringRef(op)))
+    return c.fail(
+        "its subgraph must be one sum, product, minimum or maximum of its inputs, or return the "
+        "second one");
   Dims sizes(dims.size(), 1), strides(dims.size(), 1);
   for (auto [i, dim] : llvm::enumerate(othersThan(inserted, dims.size())))
     sizes[dim] = updates[window[i]];

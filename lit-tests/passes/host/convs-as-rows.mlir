@@ -75,7 +75,7 @@ func.func @main(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
 // CHECK-LABEL: func.func @main
 // CHECK: %[[CONCAT:.*]] = graph.host_call "Concat"({{.*}}) {axis = array<i64: 3>} : {{.*}} -> tensor<?x?x?x16xf32>
 // CHECK: %[[ONE:.*]] = graph.host_call "Slice"(%arg0, {{.*}}) {} : {{.*}} -> tensor<?x1x?x?xf32>
-// CHECK: %[[POOL:.*]] = graph.host_call "MaxPool"(%[[ONE]]) {dilations = array<i64: 2, 1>, kernel_shape = array<i64: 2, 2>, pads = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1>}
+// CHECK: %[[POOL:.*]] = graph.host_call "MaxPool"(%[[ONE]]) {dilations = array<i64: 2, 1>, kernel_shape = array<i64: 2, 1>, pads = array<i64: 0, 0, 1, 0>, strides = array<i64: 1, 1>}
 // CHECK: graph.host_call "Shape"(%[[POOL]])
 // CHECK: %[[DIMS:.*]] = graph.host_call "Concat"({{.*}}) {axis = array<i64: 0>} : {{.*}} -> tensor<4xi64>
 // CHECK: %[[PATCHES:.*]] = graph.host_call "Reshape"(%[[CONCAT]], %[[DIMS]])
@@ -84,6 +84,23 @@ func.func @main(%x: tensor<?x4x?x?xf32>) -> tensor<?x256x?x?xf32> {
   %w = graph.constant dense<1.0> : tensor<256x2x2x2xf32>
   %y = graph.host_call "Conv"(%x, %w) {dilations = array<i64: 2, 1>, group = array<i64: 2>, pads = array<i64: 0, 0, 1, 1>} : (tensor<?x4x?x?xf32>, tensor<256x2x2x2xf32>) -> tensor<?x256x?x?xf32>
   return %y : tensor<?x256x?x?xf32>
+}
+
+// -----
+
+// Where a window always fits, its pads may be larger than a pool's, and patches keep their size.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[POOL:.*]] = graph.host_call "MaxPool"({{.*}}) {dilations = array<i64: 2, 1>, kernel_shape = array<i64: 3, 1>, pads = array<i64: 2, 0, 0, 0>, strides = array<i64: 3, 1>}
+// CHECK: %[[SHAPE:.*]] = graph.host_call "Shape"(%[[POOL]])
+// CHECK: %[[OWN:.*]] = graph.host_call "Shape"({{.*}}) {} : (tensor<?x?x?x180xf32>)
+// CHECK: graph.host_call "Slice"(%[[SHAPE]],
+// CHECK: graph.host_call "Slice"(%[[SHAPE]],
+// CHECK: graph.host_call "Slice"(%[[OWN]],
+// CHECK: graph.host_call "MatMul"
+func.func @main(%x: tensor<2x20x?x?xf32>) -> tensor<2x32x?x?xf32> {
+  %w = graph.constant dense<1.0> : tensor<32x20x3x3xf32>
+  %y = graph.host_call "Conv"(%x, %w) {dilations = array<i64: 2, 1>, pads = array<i64: 2, 7, 0, 0>, strides = array<i64: 3, 3>} : (tensor<2x20x?x?xf32>, tensor<32x20x3x3xf32>) -> tensor<2x32x?x?xf32>
+  return %y : tensor<2x32x?x?xf32>
 }
 
 // -----

@@ -417,8 +417,8 @@ private:
   }
 
   static bool isLoad(Operation *op) {
-    return isa<ir::InstructionOpInterface>(op) && !isa<ir::SetFlagOp, ir::WaitFlagOp>(op) &&
-           queueOf(op) == Queue::MTE2;
+    return isa<ir::InstructionOpInterface>(op) &&
+           !isa<ir::SetFlagOp, ir::WaitFlagOp, ir::PipeBarrierOp>(op) && queueOf(op) == Queue::MTE2;
   }
 
   /// Returns whether an op is or contains one on the queue for loads for which `wanted` holds.
@@ -460,7 +460,8 @@ private:
     SmallVector<Operation *> passed{first};
     for (Operation *op = first->getNextNode(), *next; op; op = next) {
       next = op->getNextNode();
-      if (isa<ir::LoopOp>(op) ? containsLoad(op, isLoad) : ordersLoads(op))
+      if (isa<ir::LoopOp>(op) ? containsLoad(op, [](Operation *) { return true; })
+                              : ordersLoads(op))
         return;
       if (!isLoad(op))
         continue;

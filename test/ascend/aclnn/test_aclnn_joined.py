@@ -7,7 +7,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, close, drawer, refused, zeros  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, close, drawer, failed, refused, zeros  # noqa: E402, F401
 
 RNG, draw = drawer(41)
 F32, NULL = np.float32, POINTER()
@@ -30,6 +30,12 @@ def test_cross_entropy(acl):
     call(acl, "CrossEntropyLoss", x, target % 4, NULL, NULL, LONG(-100), DOUBLE(0), DOUBLE(0), BOOL(False), out[b"mean"], scores, NULL,
          NULL)
     close(out[b"mean"], -logarithms[np.arange(5), target % 4].mean())
+    assert "labelSmoothing" in refused(acl, "CrossEntropyLoss", x, target, NULL, NULL, LONG(9), DOUBLE(np.nan), DOUBLE(0), BOOL(False),
+                                       out[b"mean"], scores, NULL, NULL)
+    assert failed(acl, "CrossEntropyLoss", x, np.array([2, 0, -1, 9, 1]), NULL, NULL, LONG(9), DOUBLE(0), DOUBLE(0), BOOL(False),
+                   out[b"mean"], scores, NULL, NULL)
+    call(acl, "CrossEntropyLoss", x[:0], target[:0], NULL, ctypes.c_char_p(b"none"), LONG(9), DOUBLE(0), DOUBLE(0), BOOL(False),
+         zeros(acl, 0), zeros(acl, 0, 4), NULL, NULL)
     assert "returnZloss" in refused(acl, "CrossEntropyLoss", x, target, NULL, NULL, LONG(9), DOUBLE(0), DOUBLE(1), BOOL(True),
                                     out[b"mean"], scores, NULL, NULL)
 
@@ -49,6 +55,8 @@ def test_experts_with_gates(acl):
     assert np.abs(y.read()[:5] - np.rint(gated / want[:, None])).max() <= 1 and not y.read()[5].any()
     assert "must be NULL" in refused(acl, "GroupedMatmulSwigluQuant", x, weight, draw(3, 8), NULL, scales.astype(F32),
                                      of_rows.astype(F32), np.array([2, 2, 5]), y, factors, NULL)
+    assert "depth" in refused(acl, "GroupedMatmulSwigluQuant", x[:, :0], weight[:, :0], NULL, NULL, scales.astype(F32),
+                              of_rows.astype(F32), np.array([2, 2, 5]), y, factors, NULL)
     assert "groupList" in refused(acl, "GroupedMatmulSwigluQuant", x, weight, NULL, NULL, scales.astype(F32), of_rows.astype(F32),
                                   np.array([2, 2, 7]), y, factors, NULL)
 

@@ -220,6 +220,11 @@ def test_norms_of_sums(acl):
     want = np.abs((normal + beta) * smooth).max(-1) / 127
     close(scales, want)
     assert np.abs(y.read() - np.rint((normal + beta) * smooth / want[:, None])).max() <= 1
+    acl.aclCreateBoolArray.restype = POINTER
+    both = POINTER(acl.aclCreateBoolArray((BOOL * 2)(True, True), ctypes.c_uint64(2)))
+    assert "outputMask" in refused(acl, "AddRmsNormDynamicQuantV2", a, b, gamma, smooth.astype(F32), NULL, beta, DOUBLE(1e-6), both, y,
+                                   NULL, total, scales, NULL)
+    acl.aclDestroyBoolArray(both)
     assert "beta [3]" in refused(acl, "AddRmsNormQuantV2", a, b, gamma, scale.astype(F32), NULL, zero, NULL, draw(3), LONG(-1),
                                  DOUBLE(1e-6), BOOL(False), y, NULL, total, NULL)
 
