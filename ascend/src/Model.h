@@ -48,7 +48,8 @@ struct ModelFacts {
   std::vector<Axis> gearAxes; ///< the dims of inputs that are values of a gear
   std::optional<size_t> shapeInput, aippInput;
   std::vector<std::string> aipp; ///< How each input is preprocessed, as JSON; "": it is not.
-  /// Of each input: the one that describes its images, where they are bytes of dynamic AIPP.
+  /// Per input: the index of the input with the parameters of its images, where those are bytes of
+  /// dynamic AIPP.
   std::vector<std::optional<size_t>> imageParameters;
   size_t workBytes = 0, weightBytes = 0;
   std::string name, operatorText; ///< the operator, of a file that atc --singleop made

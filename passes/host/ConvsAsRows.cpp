@@ -266,8 +266,8 @@ private:
         .getResult(0);
   }
 
-  /// Gives patches the dims that windows have on one channel of the image, which is what they have
-  /// anyway: slices of an image that is smaller than the window are empty, but a pool of it fails
+  /// Reshapes patches to the dims that windows have on one channel of the image, which are their
+  /// own dims: slices of an image that is smaller than the window are empty, but a pool of it fails
   /// and states the sizes. `call` is the convolution, whose name the error has.
   Value checkFit(HostCallOp call, const RowConv &conv, Value patches) {
     const Location loc = graph::derivedLoc(call.getLoc(), "window");

@@ -19,8 +19,8 @@ namespace atc::test {
 /// The exit code of a run that could not begin.
 inline constexpr int kBrokenRequest = 125;
 
-/// What a process is made of. The text has strings, each with its zero: the current folder, the
-/// arguments, and the variables of the environment.
+/// The arguments, the environment and the limits of a process. The text holds strings that end with
+/// a zero: the current folder, the arguments, and the variables of the environment.
 struct Request {
   uint32_t arguments = 0;
   mode_t mask = 0;
@@ -30,7 +30,7 @@ struct Request {
   void add(const char *string) { text.append(string, strlen(string) + 1); }
 };
 
-/// What goes in front of the text, together with the standard streams.
+/// The fixed part of a request, which is sent before the text, together with the standard streams.
 struct RequestHead {
   uint32_t arguments;
   uint32_t mask;

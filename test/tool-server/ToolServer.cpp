@@ -13,8 +13,6 @@
 
 #include "test/tool-server/Request.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <vector>

@@ -72,7 +72,7 @@ private:
     // Two flags may state one thing: that which was given, or comes later, replaces the other one.
     const std::string twin = twinOf(*flag);
     auto isGiven = [&](const std::string &name) {
-      return !name.empty() && flags.has(name) && !is_contained(added, name);
+      return flags.has(name) && !is_contained(added, name);
     };
     if (flag->empty() || text.empty() || isGiven(*flag) || isGiven(twin))
       return;

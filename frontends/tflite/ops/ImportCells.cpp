@@ -9,7 +9,7 @@ using llvm::Twine;
 namespace atc::tflite {
 namespace {
 
-/// What an operator keeps between runs, in one of its inputs.
+/// A state that an operator keeps between runs in one of its inputs.
 class CellState {
 public:
   CellState(OpContext &c, unsigned input) : c(c), input(input) {

@@ -93,9 +93,9 @@ bool fillBranches(OpContext &c, onnx::GraphProto &body, llvm::ArrayRef<int32_t> 
 /// An index without a branch takes the last one.
 void importCase(OpContext &c) {
   const auto *p = c.options2<fb::StablehloCaseOptions>();
-  constexpr unsigned mostBranches = 64;
-  if (!p || !p->branches() || p->branches()->size() == 0 || p->branches()->size() > mostBranches)
-    return c.fail("must have 1 to " + llvm::Twine(mostBranches) + " branches");
+  constexpr unsigned maxBranches = 64;
+  if (!p || !p->branches() || p->branches()->size() == 0 || p->branches()->size() > maxBranches)
+    return c.fail("must have 1 to " + llvm::Twine(maxBranches) + " branches");
   const std::vector<int32_t> branches(p->branches()->begin(), p->branches()->end());
   Value index = c.reshape(c.indices(0), {});
   std::vector<Value> conditions;

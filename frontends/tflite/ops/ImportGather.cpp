@@ -73,21 +73,21 @@ void importHashtableLookup(OpContext &c) {
   c.setOutput(c.cast(hits, onnx::TensorProto::UINT8), 1);
 }
 
-/// Adds weighted rows in the places of a sparse tensor whose last dim lists them. Inputs: the rows
-/// to look up, the places, the dense shape, the weights, the table.
+/// Adds weighted rows at the indices of a sparse tensor whose last dim lists them. Inputs: the rows
+/// to look up, the indices, the dense shape, the weights, the table.
 void importEmbeddingLookupSparse(OpContext &c) {
   const auto *p = c.options<fb::EmbeddingLookupSparseOptions>();
-  const Dims places = c.knownDims(1, 1);
+  const Dims indices = c.knownDims(1, 1);
   const int64_t rowRank = c.rank(4) - 1;
-  if (!c.failed() && (places.size() != 2 || places[1] < 2 || rowRank < 1))
-    c.fail("needs places in 2 dims at least and rows of one dim at least");
+  if (!c.failed() && (indices.size() != 2 || indices[1] < 2 || rowRank < 1))
+    c.fail("needs indices in 2 dims at least and rows of one dim at least");
   if (c.failed())
     return;
   Dims axes;
   for (int64_t i = 1; i <= rowRank; ++i)
     axes.push_back(i);
-  Value at = c.slice(c.indices(1), 1, 0, places[1] - 1);
-  Value outer = c.slice(c.indices(2), 0, 0, places[1] - 1);
+  Value at = c.slice(c.indices(1), 1, 0, indices[1] - 1);
+  Value outer = c.slice(c.indices(2), 0, 0, indices[1] - 1);
   const OnnxAttributes adds = {{"reduction", std::string("add")}};
   auto sum = [&](Value values, Value shape) {
     return c.node("ScatterND", {c.node("Expand", {c.scalar(0), shape}), at, values}, adds);
@@ -105,7 +105,7 @@ void importEmbeddingLookupSparse(OpContext &c) {
   Value total = sum(isMean ? weights : c.node("Mul", {weights, weights}), outer);
   if (!isMean)
     total = c.node("Sqrt", {total});
-  // Places without rows stay zero.
+  // Elements without rows stay zero.
   Value counts = sum(c.node("Add", {c.node("Mul", {weights, c.scalar(0)}), c.scalar(1)}), outer);
   Value isEmpty = c.node("Equal", {counts, c.scalar(0)});
   total = c.node("Where", {isEmpty, c.scalar(1), total});

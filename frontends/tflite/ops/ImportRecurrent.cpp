@@ -113,12 +113,12 @@ bool hasOwnCell(OpContext &c, const fb::UnidirectionalSequenceLSTMOptions &p) {
 
 /// Makes the steps one by one.
 void importSteps(OpContext &c, const fb::UnidirectionalSequenceLSTMOptions &p) {
-  constexpr int64_t mostSteps = 256;
+  constexpr int64_t maxSteps = 256;
   const int64_t steps = c.rank(0) == 3 ? c.dims(0)[p.time_major() ? 0 : 1] : -1;
-  if (!c.failed() && (steps < 1 || steps > mostSteps))
+  if (!c.failed() && (steps < 1 || steps > maxSteps))
     c.fail("with coupled gates, a clipped cell, a projection, layer norms or another function than "
            "TANH it needs an input of 3 dims with 1 to " +
-           llvm::Twine(mostSteps) + " steps");
+           llvm::Twine(maxSteps) + " steps");
   LstmCell cell(c, {p.activation(), p.cell_clip(), p.proj_clip()});
   if (c.failed())
     return;

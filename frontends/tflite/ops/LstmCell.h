@@ -30,7 +30,7 @@ public:
   LstmState step(Value x, LstmState before);
 
 private:
-  /// What is missing has no name.
+  /// The values of one gate; one that the operator does not have has an empty name.
   struct Gate {
     Value input, recurrent, peephole, norm, bias;
   };

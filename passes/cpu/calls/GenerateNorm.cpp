@@ -47,7 +47,8 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     return arith::AddFOp::create(b, a, x, kReassociate);
   };
   auto at = [&](Value row, Value i) { return b.loadWide(in, b.add(row, i)); };
-  // What is in registers until all of it is known.
+  // A row of at most two vectors, which may overlap, stays in registers: no exponential is stored
+  // before their sum is known.
   auto fewElements = [&](Value row, Value last, Value isNew) {
     Value first = at(row, b.index(0)), others = at(row, last);
     Value most = b.spread(b.foldVector(larger(first, others), larger));
@@ -56,10 +57,9 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     Value powers = math::ExpOp::create(b, first), more = math::ExpOp::create(b, others);
     Value counted = b.select(isNew, more, b.spread(b.constant(wide, 0)));
     Value total = b.foldVector(sum(powers, counted), sum);
-    Value by = b.spread(kind == Softmax::Log
-                            ? math::LogOp::create(b, total).getResult()
-                            : arith::DivFOp::create(b, b.constant(wide, 1), total).getResult());
     const bool isLog = kind == Softmax::Log;
+    Value by = b.spread(isLog ? math::LogOp::create(b, total).getResult()
+                              : arith::DivFOp::create(b, b.constant(wide, 1), total).getResult());
     b.storeWide(out, isLog ? b.subF(first, by) : b.mulF(powers, by), row);
     b.storeWide(out, isLog ? b.subF(others, by) : b.mulF(more, by), b.add(row, last));
   };

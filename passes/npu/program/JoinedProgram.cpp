@@ -210,7 +210,7 @@ namespace {
 /// The flag id by which queues meet between two parts.
 constexpr unsigned kMeetingId = kFlagIds - 1;
 
-/// What decides how the queues of a core meet at a part's begin and end.
+/// The properties of a part by which the queues of a core meet at its begin and end.
 struct QueueUse {
   QueueUse() = default;
   explicit QueueUse(ir::ProgramOp program) {

@@ -128,6 +128,17 @@ TEST_CASE("what was not used for the longest time is removed first") {
   CHECK(cache.find(keys[3]));
 }
 
+TEST_CASE("some of the objects that are kept have the folder pruned") {
+  Scratch scratch;
+  ObjectCache cache(scratch.options(CacheMode::Enable, /*maxBytes=*/1500));
+  const std::string text(1000, 'x');
+  store(cache, "10", text);
+  store(cache, "20", text);
+  CHECK(scratch.files().size() == 2);
+  store(cache, "00", text);
+  CHECK(scratch.files().size() == 1);
+}
+
 TEST_CASE("unfinished files of processes that were killed are removed") {
   Scratch scratch;
   ObjectCache cache(scratch.options());
