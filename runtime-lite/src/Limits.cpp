@@ -23,7 +23,7 @@ static uint64_t usableMemory() {
   if (file < 0)
     return bytes;
   char text[32];
-  const ssize_t size = read(file, text, sizeof(text) - 1);
+  const ssize_t size = ::read(file, text, sizeof(text) - 1);
   close(file);
   text[size > 0 ? size : 0] = 0;
   // The word "max" stands for no limit.

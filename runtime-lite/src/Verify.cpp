@@ -35,12 +35,6 @@ namespace {
 constexpr uint64_t prefixBytes = sizeof(flatbuffers::uoffset_t);
 constexpr uint64_t hashBytes = sizeof(uint64_t);
 
-/// FlatBuffers' verifier checks that a vector is inside, but not that its items
-/// are aligned. A vector without items may be anywhere.
-template <typename Vector> bool aligned(const Vector &vector) {
-  return vector.size() == 0 || reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
-}
-
 /// The two fields every version of the schema starts with.
 struct VersionOnly : flatbuffers::Table {
   bool Verify(flatbuffers::Verifier &verifier) const {
@@ -229,18 +223,18 @@ om_status Checker::addressable() {
 om_status Checker::alignment() {
   bool good = true;
   for (const fb::Tensor *tensor : *model.tensors())
-    good &= aligned(*tensor->dims()) && aligned(*tensor->strides()) &&
-            (!tensor->index_sizes() || aligned(*tensor->index_sizes()));
+    good &= isAligned(tensor->dims()) && isAligned(tensor->strides()) &&
+            isAligned(tensor->index_sizes());
   for (const fb::CodeImage *image : *model.images())
-    good &= aligned(*image->entries()) && aligned(*image->tasks());
+    good &= isAligned(image->entries()) && isAligned(image->tasks());
   for (const fb::Step *step : *model.schedule())
     if (const fb::Launch *launch = step->what_as_Launch())
-      good &= aligned(*launch->args());
+      good &= isAligned(launch->args());
     else if (const fb::NpuLaunch *npu = step->what_as_NpuLaunch())
-      good &= aligned(*npu->args()) && aligned(*npu->prefetch());
+      good &= isAligned(npu->args()) && isAligned(npu->prefetch());
   if (model.npu_programs())
     for (const fb::NpuProgram *program : *model.npu_programs())
-      good &= aligned(*program->arguments());
+      good &= isAligned(program->arguments());
   return good ? OM_OK
               : fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header is not aligned.");
 }

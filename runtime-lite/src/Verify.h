@@ -39,6 +39,12 @@ om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 const char *findHostError(const om::fb::Model &model, const om::fb::HostProgram &host,
                           const om::fb::HostPart &whole);
 
+/// Returns whether the items of a vector are aligned, which FlatBuffers' verifier does not check:
+/// it proves only that they are inside the file. A vector without items may be anywhere.
+template <typename Vector> bool isAligned(const Vector *vector) {
+  return !vector || vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
+}
+
 /// Returns whether a port has a name for each of its dims, or for none.
 inline bool hasNamePerDim(const om::fb::HostPort &port) {
   return !port.dim_names() || port.dim_names()->size() == port.dims()->size();

@@ -22,10 +22,6 @@ static_assert(static_cast<int>(fb::GearKind::batch) == OM_GEARS_BATCH &&
 
 namespace {
 
-template <typename Vector> bool aligned(const Vector *vector) {
-  return !vector || vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
-}
-
 /// All functions return null, or what is wrong.
 class GearChecker {
 public:
@@ -90,7 +86,7 @@ const char *GearChecker::lists() {
   if ((gears.kind() == fb::GearKind::batch && valueCount != 1) ||
       (gears.kind() == fb::GearKind::image && valueCount != 2))
     return "a gear does not have as many values as its kind says";
-  if (pads != (gears.min() != nullptr) || !aligned(gears.min()) ||
+  if (pads != (gears.min() != nullptr) || !isAligned(gears.min()) ||
       (pads && gears.min()->size() != valueCount))
     return "they do not have a smallest value for each value where they pad";
   return nullptr;
@@ -98,7 +94,7 @@ const char *GearChecker::lists() {
 
 const char *GearChecker::port(const fb::HostPort &port) const {
   bool good = port.kind() == fb::HostKind::tensor && !port.unranked() && !port.optional() &&
-              aligned(port.dims()) && port.dims()->size() <= OM_MAX_RANK && hasNamePerDim(port);
+              isAligned(port.dims()) && port.dims()->size() <= OM_MAX_RANK && hasNamePerDim(port);
   for (uint32_t i = 0; good && i < port.dims()->size(); ++i)
     good = port.dims()->Get(i) >= -1;
   return good ? nullptr : "an input or output has an impossible kind, type, dims or names of dims";
@@ -140,7 +136,7 @@ const char *GearChecker::partition() const {
 
 const char *GearChecker::gear(uint32_t index) const {
   const fb::Gear &gear = *gears.gears()->Get(index);
-  if (!aligned(gear.values()) || gear.values()->size() != valueCount)
+  if (!isAligned(gear.values()) || gear.values()->size() != valueCount)
     return "a gear does not have as many values as the first";
   for (int64_t value : *gear.values())
     if (value < 1)

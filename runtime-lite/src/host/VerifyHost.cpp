@@ -29,10 +29,6 @@ constexpr uint32_t mostEnds = 65536, mostBlockDepth = 64, mostTileSizes = 64;
 
 using Slots = flatbuffers::Vector<int32_t>;
 
-template <typename Vector> bool aligned(const Vector *vector) {
-  return !vector || vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
-}
-
 /// Ranges of the schedule, the inputs and the outputs.
 struct PartRanges {
   uint32_t firstLaunch, launches, firstInput, inputs, firstOutput, outputs;
@@ -128,7 +124,7 @@ const char *HostChecker::constant(const fb::HostConstant &constant) const {
   uint64_t elements, bytes;
   if (constant.slot() < -1 || (constant.slot() >= 0 && uint32_t(constant.slot()) >= host.slots()))
     return "a constant is in a slot that does not exist";
-  if (!aligned(constant.dims()) ||
+  if (!isAligned(constant.dims()) ||
       !tensorSize(dtype, constant.dims()->size(), constant.dims()->data(), elements, bytes))
     return "a constant has an unknown element type or impossible dims";
   if (dtype == OM_STRING)
@@ -152,7 +148,7 @@ const char *HostChecker::constant(const fb::HostConstant &constant) const {
 
 const char *HostChecker::port(const fb::HostPort &port) const {
   bool good = port.kind() <= fb::HostKind::MAX && port.dtype() <= fb::DataType::MAX &&
-              port.slot() < host.slots() && aligned(port.dims()) &&
+              port.slot() < host.slots() && isAligned(port.dims()) &&
               port.dims()->size() <= OM_MAX_RANK && !(port.unranked() && port.dims()->size()) &&
               hasNamePerDim(port);
   for (uint32_t i = 0; good && i < port.dims()->size(); ++i)
@@ -162,8 +158,8 @@ const char *HostChecker::port(const fb::HostPort &port) const {
 }
 
 const char *HostChecker::attribute(const fb::HostAttribute &attribute) const {
-  if (attribute.kind() > fb::HostAttributeKind::MAX || !aligned(attribute.ints()) ||
-      !aligned(attribute.floats()))
+  if (attribute.kind() > fb::HostAttributeKind::MAX || !isAligned(attribute.ints()) ||
+      !isAligned(attribute.floats()))
     return "an attribute is malformed";
   if (attribute.tensors())
     for (uint32_t tensor : *attribute.tensors())
@@ -229,7 +225,7 @@ const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
   const uint32_t count = tiles.parts()->size(), inputs = tiles.inputs()->size(),
                  outputs = tiles.outputs()->size();
   if (!count || count > mostTileSizes || tiles.sizes()->size() != count ||
-      !aligned(tiles.sizes()) || tiles.sizes()->Get(count - 1) != 1)
+      !isAligned(tiles.sizes()) || tiles.sizes()->Get(count - 1) != 1)
     return "a tile loop has too many sizes, or not one for each part with 1 at the end";
   if (tiles.input_dims()->size() != inputs || tiles.output_dims()->size() != outputs ||
       !slots(*tiles.inputs(), false) || !slots(*tiles.outputs(), true))
@@ -264,7 +260,7 @@ const char *HostChecker::collective(const fb::HostCollective &op) const {
   const uint64_t ranks = op.ranks()->size();
   uint64_t elements, bytes;
   if (op.kind() > fb::CollectiveKind::MAX || op.reduction() > fb::Reduction::MAX || !ranks ||
-      ranks > mostEnds || !aligned(op.dims()) || dtype == OM_STRING ||
+      ranks > mostEnds || !isAligned(op.dims()) || dtype == OM_STRING ||
       !tensorSize(dtype, op.dims()->size(), op.dims()->data(), elements, bytes) ||
       om_dtype_bits(static_cast<om_dtype>(dtype)) < 8)
     return "a collective has an impossible kind, type, group or dims";
