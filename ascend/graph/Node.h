@@ -26,7 +26,7 @@ struct GraphContent;
 
 /// A graph that an operator calls.
 struct Subgraph {
-  std::string name; ///< of a list: with its number
+  std::string name;                              ///< of a list: with its number
   std::shared_ptr<GraphContent> graph = nullptr; ///< null: not given
 };
 

@@ -128,28 +128,27 @@ void branches() {
 /// Doubles the vector while the number, which counts down, is above 0; then once per step of a For.
 void loops() {
   auto count = dataOf("count", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
-  auto loop = op::While("loop")
-                  .create_dynamic_input_input(2)
-                  .set_dynamic_input_input(0, count)
-                  .set_dynamic_input_input(1, x)
-                  .create_dynamic_output_output(2)
-                  .set_subgraph_builder_cond([] {
-                    auto left = dataOf("left", 0, numberDesc), held = dataOf("held", 1, vectorDesc);
-                    auto more = op::Greater("more").set_input_x1(left).set_input_x2(
-                        constantOf("none", 0));
-                    Graph graph("cond");
-                    graph.SetInputs({left, held}).SetOutputs(std::vector<Operator>{more});
-                    return graph;
-                  })
-                  .set_subgraph_builder_body([] {
-                    auto left = dataOf("left", 0, numberDesc), held = dataOf("held", 1, vectorDesc);
-                    auto less =
-                        op::Sub("less").set_input_x1(left).set_input_x2(constantOf("one", 1));
-                    auto twice = op::Add("twice").set_input_x1(held).set_input_x2(held);
-                    Graph graph("body");
-                    graph.SetInputs({left, held}).SetOutputs(std::vector<Operator>{less, twice});
-                    return graph;
-                  });
+  auto loop =
+      op::While("loop")
+          .create_dynamic_input_input(2)
+          .set_dynamic_input_input(0, count)
+          .set_dynamic_input_input(1, x)
+          .create_dynamic_output_output(2)
+          .set_subgraph_builder_cond([] {
+            auto left = dataOf("left", 0, numberDesc), held = dataOf("held", 1, vectorDesc);
+            auto more = op::Greater("more").set_input_x1(left).set_input_x2(constantOf("none", 0));
+            Graph graph("cond");
+            graph.SetInputs({left, held}).SetOutputs(std::vector<Operator>{more});
+            return graph;
+          })
+          .set_subgraph_builder_body([] {
+            auto left = dataOf("left", 0, numberDesc), held = dataOf("held", 1, vectorDesc);
+            auto less = op::Sub("less").set_input_x1(left).set_input_x2(constantOf("one", 1));
+            auto twice = op::Add("twice").set_input_x1(held).set_input_x2(held);
+            Graph graph("body");
+            graph.SetInputs({left, held}).SetOutputs(std::vector<Operator>{less, twice});
+            return graph;
+          });
   auto steps = op::For("steps")
                    .set_input_start(constantOf("start", 0))
                    .set_input_limit(constantOf("limit", 3))
@@ -158,7 +157,8 @@ void loops() {
                    .set_dynamic_input_input(0, loop, "output1")
                    .create_dynamic_output_output(1)
                    .set_subgraph_builder_body([] {
-                     auto step = dataOf("step", 0, numberDesc), held = dataOf("held", 1, vectorDesc);
+                     auto step = dataOf("step", 0, numberDesc),
+                          held = dataOf("held", 1, vectorDesc);
                      auto twice = op::Add("twice").set_input_x1(held).set_input_x2(held);
                      Graph graph("body");
                      graph.SetInputs({step, held}).SetOutputs(std::vector<Operator>{twice});
