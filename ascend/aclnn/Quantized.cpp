@@ -192,6 +192,14 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
 ACLNN_WEIGHT_PRODUCT(WeightQuantBatchMatmulV2, )
 ACLNN_WEIGHT_PRODUCT(WeightQuantBatchMatmulV3, int, )
 
+aclnnStatus aclnnQuantMatmulV2GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
+                                               const aclTensor *bias, const aclTensor *deqScale,
+                                               bool adjX1, bool adjX2, aclTensor *out,
+                                               uint64_t *size, aclOpExecutor **executor) {
+  return quantizedProduct(__func__, "deqScale", "pertokenScale", x1, x2, deqScale, nullptr, nullptr,
+                          bias, adjX1, adjX2, out, size, executor);
+}
+ACLNN_RUN(QuantMatmulV2)
 aclnnStatus aclnnQuantMatmulV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
                                                const aclTensor *scale, const aclTensor *offset,
                                                const aclTensor *bias, bool transposeX1,
@@ -268,62 +276,49 @@ ACLNN_FUNCTION(AscendAntiQuant,
                 bool sqrtMode, const aclTensor *y),
                y, restored(plan, IN(x), IN(scale), plan.input(offset, "offset", true), sqrtMode))
 
-/// Quantizes each row by its largest absolute value.
-static aclnnStatus symmetricRows(const char *name, const aclTensor *x,
-                                 const aclTensor *smoothScalesOptional, const aclTensor *yOut,
-                                 const aclTensor *scaleOut, uint64_t *size,
-                                 aclOpExecutor **executor) {
+/// Quantizes elements by the extrema of rows, of columns or of all: from -127 to 127, or, where
+/// there are offsets, such that the least one becomes -128 and the largest 127.
+static aclnnStatus
+quantizeByExtrema(const char *name, const aclTensor *x, const aclTensor *smoothScalesOptional,
+                  const aclTensor *groupIndexOptional, int64_t dstType, bool isSymmetrical,
+                  const char *quantMode, const aclTensor *yOut, const aclTensor *scaleOut,
+                  const aclTensor *offsetOut, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
-  const View given = plan.input(x, "x"),
-             smooth = plan.input(smoothScalesOptional, "smoothScales", true),
-             result = plan.output(yOut, "yOut"), scales = plan.output(scaleOut, "scaleOut");
-  if (plan.isGood() && (given.dims.empty() || result.type != ACL_INT8))
-    plan.reject("x must have a dim, and yOut be of int8");
-  if (!plan.isGood())
-    return plan.finish(size, executor);
-  View values = plan.dense(given, ACL_FLOAT);
-  if (smooth.place)
-    values = combined(plan, "Mul", values, smooth);
-  const int64_t last = int64_t(values.dims.size()) - 1;
-  const View largest =
-      reduced(plan, "ReduceMaxD", unary(plan, "Abs", values), {last}, true, ACL_FLOAT);
-  const View scale = withNumber(plan, "RealDiv", largest, 127);
-  plan.write(computed(plan, "Round", combined(plan, "RealDiv", values, scale)), result);
-  writeOptional(plan, scale, scales);
-  return plan.finish(size, executor);
-}
-aclnnStatus aclnnDynamicQuantGetWorkspaceSize(const aclTensor *x,
-                                              const aclTensor *smoothScalesOptional,
-                                              const aclTensor *yOut, const aclTensor *scaleOut,
-                                              uint64_t *size, aclOpExecutor **executor) {
-  return symmetricRows(__func__, x, smoothScalesOptional, yOut, scaleOut, size, executor);
-}
-ACLNN_RUN(DynamicQuant)
-
-aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(
-    const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional,
-    int64_t dstType, const aclTensor *yOut, const aclTensor *scaleOut, const aclTensor *offsetOut,
-    uint64_t *size, aclOpExecutor **executor) {
-  if (!offsetOut && !groupIndexOptional && dstType == ACL_INT8)
-    return symmetricRows(__func__, x, smoothScalesOptional, yOut, scaleOut, size, executor);
-  Plan plan(__func__);
   const View given = plan.input(x, "x"),
              smooth = plan.input(smoothScalesOptional, "smoothScales", true),
              y = plan.output(yOut, "yOut"), scales = plan.output(scaleOut, "scaleOut"),
              offsets = plan.output(offsetOut, "offsetOut", true);
   if (groupIndexOptional || dstType != ACL_INT8)
     plan.reject("groupIndex must be NULL, and dstType 2 (int8)");
-  if (plan.isGood() && (given.dims.empty() || y.type != ACL_INT8))
-    plan.reject("x must have a dim, and yOut be of int8");
+  const std::string_view mode = quantMode && *quantMode ? quantMode : "pertoken";
+  const auto rank = int64_t(given.dims.size());
+  Dims axes;
+  if (mode == "pertoken")
+    axes = {rank - 1};
+  else if (mode == "perchannel")
+    axes = {rank - 2};
+  else if (mode == "pertensor")
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+  else
+    plan.reject("quantMode must be pertoken, pertensor or perchannel");
+  if (plan.isGood() && (given.dims.empty() || axes[0] < 0 || y.type != ACL_INT8))
+    plan.reject("x must have a dim, two of them with quantMode perchannel, and yOut be of int8");
   if (!plan.isGood())
     return plan.finish(size, executor);
   View values = plan.dense(given, ACL_FLOAT);
   if (smooth.place)
     values = combined(plan, "Mul", values, smooth);
-  // The least element of a row becomes -128, the largest 127.
-  const int64_t last = int64_t(values.dims.size()) - 1;
-  const View high = reduced(plan, "ReduceMaxD", values, {last}, true, ACL_FLOAT);
-  const View low = reduced(plan, "ReduceMinD", values, {last}, true, ACL_FLOAT);
+  if (isSymmetrical) {
+    const View largest =
+        reduced(plan, "ReduceMaxD", unary(plan, "Abs", values), axes, true, ACL_FLOAT);
+    const View scale = withNumber(plan, "RealDiv", largest, 127);
+    plan.write(computed(plan, "Round", combined(plan, "RealDiv", values, scale)), y);
+    writeOptional(plan, scale, scales);
+    return plan.finish(size, executor);
+  }
+  const View high = reduced(plan, "ReduceMaxD", values, axes, true, ACL_FLOAT);
+  const View low = reduced(plan, "ReduceMinD", values, axes, true, ACL_FLOAT);
   const View scale = withNumber(plan, "RealDiv", combined(plan, "Sub", high, low), 255);
   const View offset =
       combined(plan, "Sub", plan.constant(127, ACL_FLOAT), combined(plan, "RealDiv", high, scale));
@@ -334,7 +329,33 @@ aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(
   writeOptional(plan, offset, offsets);
   return plan.finish(size, executor);
 }
+aclnnStatus aclnnDynamicQuantGetWorkspaceSize(const aclTensor *x,
+                                              const aclTensor *smoothScalesOptional,
+                                              const aclTensor *yOut, const aclTensor *scaleOut,
+                                              uint64_t *size, aclOpExecutor **executor) {
+  return quantizeByExtrema(__func__, x, smoothScalesOptional, nullptr, ACL_INT8, true, nullptr,
+                           yOut, scaleOut, nullptr, size, executor);
+}
+ACLNN_RUN(DynamicQuant)
+
+aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional,
+    int64_t dstType, const aclTensor *yOut, const aclTensor *scaleOut, const aclTensor *offsetOut,
+    uint64_t *size, aclOpExecutor **executor) {
+  return quantizeByExtrema(__func__, x, smoothScalesOptional, groupIndexOptional, dstType,
+                           !offsetOut, nullptr, yOut, scaleOut, offsetOut, size, executor);
+}
 ACLNN_RUN(DynamicQuantV2)
+
+aclnnStatus aclnnDynamicQuantV3GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional,
+    int64_t dstType, bool isSymmetrical, const char *quantMode, const aclTensor *yOut,
+    const aclTensor *scaleOut, const aclTensor *offsetOut, uint64_t *size,
+    aclOpExecutor **executor) {
+  return quantizeByExtrema(__func__, x, smoothScalesOptional, groupIndexOptional, dstType,
+                           isSymmetrical, quantMode, yOut, scaleOut, offsetOut, size, executor);
+}
+ACLNN_RUN(DynamicQuantV3)
 
 static aclnnStatus quantizePlan(const char *function, const aclTensor *x, const aclTensor *scale,
                                 const aclTensor *offset, bool sqrtMode, const char *roundMode,

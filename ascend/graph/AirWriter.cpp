@@ -209,18 +209,28 @@ public:
   Writer(const GraphContent &graph, std::string &error) : graph(graph), error(error) {}
 
   std::string run() {
+    Message model;
+    model.text(1, graph.name);
+    return writeTo(model, graph.name, 0) ? std::move(model.bytes) : "";
+  }
+
+private:
+  /// Adds the graph, by a name of its own, and those that its operators call.
+  bool writeTo(Message &model, const std::string &name, int depth) {
     if (!graph.errors.empty())
       return refuse(graph.errors.front());
+    if (graph.file)
+      return refuse("it is a model file, which no operator can call");
     if (graph.outputs.empty())
       return refuse("the graph has no outputs: call SetOutputs");
     for (const auto &node : graph.nodes)
       if (!names.emplace(node->name, node.get()).second)
         return refuse("two operators have the name '" + node->name + "'");
     Message whole;
-    whole.text(1, graph.name);
+    whole.text(1, name);
     for (const auto &node : graph.nodes)
-      if (!write(*node, whole))
-        return "";
+      if (!write(*node, whole, name))
+        return false;
     Message end;
     end.text(1, "Node_Output");
     end.text(2, "NetOutput");
@@ -230,24 +240,36 @@ public:
       end.text(5, node->name + ":" + std::to_string(output));
     }
     whole.message(6, end);
-    Message model;
-    model.text(1, graph.name);
     model.message(7, whole);
-    return std::move(model.bytes);
+    for (const auto &node : graph.nodes)
+      for (const Subgraph &called : node->graphs) {
+        if (depth >= maxDepth)
+          return refuse("graphs call each other more than " + std::to_string(maxDepth) +
+                        " levels deep");
+        Writer inner(*called.graph, error);
+        if (!inner.writeTo(model, nameOf(name, *node, called), depth + 1)) {
+          error = "the graph '" + called.name + "' of operator '" + node->name + "': " + error;
+          return false;
+        }
+      }
+    return true;
   }
 
-private:
+  /// Returns the name by which the file has a graph that `node` of the graph `caller` calls.
+  static std::string nameOf(const std::string &caller, const Node &node, const Subgraph &called) {
+    return caller + "/" + node.name + "/" + called.name;
+  }
   /// Returns whether a node, and not only one of its name, is in the graph.
   bool holds(const Node &node) const {
     const auto found = names.find(node.name);
     return found != names.end() && found->second == &node;
   }
-  std::string refuse(const std::string &text) {
+  bool refuse(const std::string &text) {
     error = text;
-    return "";
+    return false;
   }
 
-  bool write(const Node &node, Message &whole) {
+  bool write(const Node &node, Message &whole, const std::string &name) {
     Message op;
     op.text(1, node.name);
     op.text(2, node.type);
@@ -282,12 +304,18 @@ private:
           output.desc || !isData || node.inputs.empty() ? output.desc : node.inputs[0].desc;
       op.message(34, stated ? describe(*stated, isData) : Message());
     }
-    for (const auto &[name, value] : node.attributes) {
+    for (const Subgraph &called : node.graphs) {
+      if (!called.graph)
+        return refuse("operator '" + node.name + "' has no graph '" + called.name +
+                      "': set its builder");
+      op.text(35, nameOf(name, node, called));
+    }
+    for (const auto &[key, value] : node.attributes) {
       const Message held = attribute(value);
       if (held.bytes.empty())
         continue;
       Message entry;
-      entry.text(1, name);
+      entry.text(1, key);
       entry.message(2, held);
       op.message(10, entry);
     }
@@ -295,6 +323,7 @@ private:
     return true;
   }
 
+  static constexpr int maxDepth = 100;
   const GraphContent &graph;
   std::string &error;
   std::map<std::string, const Node *> names; ///< of the graph's operators

@@ -22,11 +22,20 @@ struct Output {
   std::optional<TensorDesc> desc = std::nullopt;
 };
 
+struct GraphContent;
+
+/// A graph that an operator calls.
+struct Subgraph {
+  std::string name;                              ///< of a list: with its number
+  std::shared_ptr<GraphContent> graph = nullptr; ///< null: not given
+};
+
 /// An operator. It keeps those that it reads alive, not its readers.
 struct Node {
   std::string name, type;
   std::vector<Input> inputs;
   std::vector<Output> outputs;
+  std::vector<Subgraph> graphs; ///< in the order of their declarations
   std::map<std::string, AttrValue> attributes;
   std::vector<std::shared_ptr<Node>> before; ///< that run earlier
   std::vector<std::weak_ptr<Node>> readers;

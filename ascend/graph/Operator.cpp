@@ -192,6 +192,46 @@ void Operator::DynamicOutputRegister(const char *name, uint32_t count, bool) {
     held->outputs.push_back({textOf(name) + std::to_string(i)});
 }
 
+//===--- Graphs that an operator calls ------------------------------------===//
+
+void Operator::SubgraphRegister(const char *name, bool isDynamic) {
+  if (held && !isDynamic)
+    held->graphs.push_back({textOf(name)});
+}
+void Operator::SubgraphCountRegister(const char *name, uint32_t count) {
+  for (uint32_t i = 0; held && i < count; ++i)
+    held->graphs.push_back({textOf(name) + std::to_string(i)});
+}
+
+/// Returns the graph NAME, or that of a list; null where none is declared.
+static detail::Subgraph *graphOf(Node *node, const std::string &name, uint32_t index) {
+  if (!node)
+    return nullptr;
+  detail::Subgraph *whole = index == 0 ? findNamed(node->graphs, name) : nullptr;
+  return whole ? whole : findNamed(node->graphs, name + std::to_string(index));
+}
+
+// The builder is called at once: what it refers to may be gone when the graph is compiled.
+void Operator::SetSubgraphBuilder(const char *name, uint32_t index,
+                                  const SubgraphBuilder &builder) {
+  if (!held || !builder)
+    return;
+  const std::shared_ptr<detail::GraphContent> content = builder().content();
+  if (detail::Subgraph *graph = graphOf(held.get(), textOf(name), index))
+    graph->graph = content;
+  else
+    held->graphs.push_back({textOf(name) + std::to_string(index), content});
+}
+Graph Operator::GetDynamicSubgraph(const char *name, uint32_t index) const {
+  Graph result;
+  const detail::Subgraph *graph = graphOf(held.get(), textOf(name), index);
+  if (graph && graph->graph)
+    *result.content() = *graph->graph;
+  return result;
+}
+Graph Operator::GetSubgraph(const char *name) const { return GetDynamicSubgraph(name, 0); }
+size_t Operator::GetSubgraphNamesCount() const { return held ? held->graphs.size() : 0; }
+
 //===--- Attributes -------------------------------------------------------===//
 
 Operator &Operator::SetAttr(const char *name, const AttrValue &value) {

@@ -30,6 +30,7 @@ std::map<int32_t, Device> &openDevices() {
 }
 
 thread_local void *threadContext = nullptr;
+std::atomic<int32_t> defaultDevice{-1};
 
 uint32_t deviceCount() {
   static const uint32_t count = [] {
@@ -78,7 +79,11 @@ HandleTable<Stream> &streams() {
   return table;
 }
 
+void setDefaultDevice(int32_t device) { defaultDevice = device; }
+
 aclError currentContext(const char *function, std::shared_ptr<Context> &context) {
+  if (const int32_t device = defaultDevice; !threadContext && device >= 0)
+    ACL_TRY(aclrtSetDevice(device));
   context = contexts().find(threadContext);
   if (context)
     return ACL_SUCCESS;

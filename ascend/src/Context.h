@@ -38,6 +38,9 @@ HandleTable<Stream> &streams();
 /// Writes the context of this thread; ACL_ERROR_RT_CONTEXT_NULL where it has none.
 aclError currentContext(const char *function, std::shared_ptr<Context> &context);
 
+/// Sets the device that threads without a context open by their first call; -1: none.
+void setDefaultDevice(int32_t device);
+
 /// Checks the number of a device; ACL_ERROR_INVALID_DEVICE where there is none.
 aclError checkDevice(const char *function, int64_t device);
 

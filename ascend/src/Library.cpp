@@ -3,7 +3,9 @@
 #include "ascend/src/Library.h"
 
 #include "ascend/src/Collection.h"
+#include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Integer.h"
 #include "ascend/src/observe/TensorDump.h"
 #include "support/InputText.h"
 
@@ -31,10 +33,31 @@ Library &library() {
   return only;
 }
 
-/// Starts the profile and the dump that the file of aclInit asks for.
+/// Reads the device of threads that open none: a number, which files write as text.
+aclError configureDevice(const nlohmann::json &settings) {
+  const nlohmann::json value =
+      settings.is_object() ? settings.value("default_device", nlohmann::json()) : settings;
+  int64_t device = -1;
+  if (value.is_number_integer())
+    device = value.get<int64_t>();
+  else if (const auto number = value.is_string()
+                                   ? integerOf<int64_t>(value.get_ref<const std::string &>())
+                                   : std::nullopt)
+    device = *number;
+  else
+    return fail(ACL_ERROR_INVALID_PARAM, "aclInit",
+                "defaultDevice must be like {\"default_device\": \"0\"}");
+  ACL_TRY(checkDevice("aclInit", device));
+  setDefaultDevice(int32_t(device));
+  return ACL_SUCCESS;
+}
+
+/// Sets the device, and starts the profile and the dump that the file of aclInit asks for.
 aclError readConfiguration(const char *path) {
   nlohmann::json value;
   ACL_TRY(readSettings("aclInit", path, value));
+  if (value.contains("defaultDevice"))
+    ACL_TRY(configureDevice(value["defaultDevice"]));
   if (value.contains("dump"))
     ACL_TRY(configureDump("aclInit", value["dump"]));
   return value.contains("profiler") ? configureCollection(value["profiler"]) : ACL_SUCCESS;
@@ -74,6 +97,7 @@ using namespace atc::ascend;
 static aclError abandon(aclError code) {
   endCollection();
   endDump();
+  setDefaultDevice(-1);
   std::lock_guard lock(library().mutex);
   library().state = State::Failed;
   return code;
@@ -110,6 +134,7 @@ aclError aclFinalize() {
     if (library().state == State::Ended)
       ACL_FAIL(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize was called before");
     library().state = State::Ended;
+    setDefaultDevice(-1);
     actions = library().actions;
   }
   endCollection();

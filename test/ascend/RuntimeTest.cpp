@@ -47,6 +47,24 @@ TEST_CASE("AscendCL starts once and ends once") {
   std::ofstream(path) << "{\"dump\": {}}";
   GOOD(aclInit(path.c_str()));
   GOOD(aclFinalize());
+  int32_t device = -1;
+  std::ofstream(path) << R"({"defaultDevice": {"default_device": "0"}})";
+  GOOD(aclInit(path.c_str()));
+  GOOD(aclrtMalloc(&memory, 8, ACL_MEM_MALLOC_HUGE_FIRST)); // the thread has opened no device
+  GOOD(aclrtGetDevice(&device));
+  CHECK(device == 0);
+  GOOD(aclrtFree(memory));
+  GOOD(aclrtResetDevice(0));
+  GOOD(aclFinalize());
+  BAD(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&device));
+  for (const char *settings : {"[]", "{}", R"({"default_device": "first"})"}) {
+    std::ofstream(path) << R"({"defaultDevice": )" << settings << "}";
+    BAD(ACL_ERROR_INVALID_PARAM, aclInit(path.c_str()));
+    GOOD(aclFinalize());
+  }
+  std::ofstream(path) << R"({"defaultDevice": {"default_device": "99"}})";
+  BAD(ACL_ERROR_INVALID_DEVICE, aclInit(path.c_str()));
+  GOOD(aclFinalize());
   int32_t major = 0, minor = 0, patch = -1;
   GOOD(aclrtGetVersion(&major, &minor, &patch));
   CHECK((major == 1 && minor == 10 && patch == 0));

@@ -111,6 +111,31 @@ def test_two_images_with_parameters_of_their_own(tmp_path):
     session.free_resource()
 
 
+def test_a_file_of_settings_is_for_all_images(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    from ais_bench.infer.interface import InferSession, MemorySummary
+    kind, names = onnx.TensorProto.FLOAT, ("left", "right")
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Neg", [name], [f"{name}_y"]) for name in names], "g",
+        [onnx.helper.make_tensor_value_info(name, kind, (1, 3, 4, 6)) for name in names],
+        [onnx.helper.make_tensor_value_info(f"{name}_y", kind, None) for name in names])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), tmp_path / "m.onnx")
+    (tmp_path / "two.cfg").write_text("".join(
+        f"aipp_op {{ aipp_mode: dynamic related_input_rank: {i} max_src_image_size: 72 }}\n" for i in range(2)))
+    run(BUILD / "bin/atc", "--model", tmp_path / "m.onnx", "--framework=5", f"--output={tmp_path / 'm'}", "--target=cpu",
+        f"--insert_op_conf={tmp_path / 'two.cfg'}")
+    settings = tmp_path / "aipp.config"
+    settings.write_text("[aipp_op]\ninput_format: RGB888_U8\nsrc_image_size_w: 6\nsrc_image_size_h: 4\nmean_chn_1: 3\n")
+    session = InferSession(0, str(tmp_path / "m.om"))
+    assert [port.name for port in session.get_inputs()] == list(names)
+    session.load_aipp_config_file(settings)
+    assert MemorySummary.get_H2D_time_list() == MemorySummary.get_h2d_time_list()
+    images = [np.random.default_rng(i).integers(0, 256, (4, 6, 3), dtype=np.uint8) for i in range(2)]
+    for image, result in zip(images, session.infer(images)):
+        np.testing.assert_array_equal(result[0], np.array([0, 3, 0], np.float32)[:, None, None] - image.transpose(2, 0, 1))
+    session.free_resource()
+
+
 @pytest.mark.parametrize("mode, options", [
     ("dymshape", ["--target=cpu", "--input_shape=x:-1,3,-1,-1"]),
     ("dymbatch", ["--soc_version=Ascend310P3", "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,2"]),

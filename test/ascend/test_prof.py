@@ -225,3 +225,23 @@ def test_ranges_of_operators_have_their_shapes(tmp_path):
     done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [row["message"] for row in read(tmp_path, "msprof_tx_*.csv")] == ["add_1 (Add): 8,2048; 2048 -> 8,2048"]
+
+
+def test_steps_are_ranges_of_a_stream(tmp_path):
+    (tmp_path / "acl.json").write_text(json.dumps({"profiler": {"switch": "on", "output": str(tmp_path)}}))
+    done = run(sys.executable, "-c", f"""
+import acl
+acl.init({str(tmp_path / 'acl.json')!r})
+acl.rt.set_device(0)
+stream, _ = acl.rt.create_stream()
+step = acl.prof.create_step_info()
+print([acl.prof.get_step_timestamp(step, tag, stream) for tag in (1, 2, 0, 1, 1)])
+acl.rt.synchronize_stream(stream)
+acl.prof.destroy_step_info(step)
+acl.finalize()""")
+    assert done.stdout == "[100000, 100000, 0, 0, 100000]\n", done.stdout + done.stderr
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = read(tmp_path, "msprof_tx_*.csv")
+    assert (row["message"], row["event_type"]) == ("step", "start/end")
+    assert float(row["Device Start_time(us)"]) <= float(row["Device End_time(us)"])

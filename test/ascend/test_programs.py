@@ -178,6 +178,10 @@ def test_graphs_that_a_program_builds(name, tmp_path):
     assert (tmp_path / "made/network.om").stat().st_size > 0
 
 
+def test_graphs_that_call_graphs():
+    assert program("graph-branches") == "branches: ok\n"
+
+
 def test_a_program_of_pyacl(digits, tmp_path):
     video = tmp_path / "out.h265" if (BUILD / "lib/libacl_dvpp.so").exists() else "-"
     said = run(sys.executable, ROOT / "test/ascend/programs/classifier.py", digits, video,

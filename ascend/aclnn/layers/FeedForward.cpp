@@ -165,11 +165,15 @@ struct GatedRows {
   bool areEnds = false, activatesLeft = false, isStatic = false;
   int64_t smooth = 0, weights = 0; ///< how many scales a group has; 0 for none
   bool hasRowScales = false, hasOffsets = false;
+  int64_t biases = 0;         ///< how many a group has; 0 for none
+  bool addsFirst = false;     ///< biases are in the unit of x
+  bool isAlternating = false; ///< gates are the even elements, and clamped
+  double limit = 0, alpha = 1, addend = 0;
 };
 
 /// at[0] rows of two halves, at[1] how many rows a group has, or where it ends, at[2] scales of the
 /// results, at[3] offsets, at[4] scales of the weights, at[5] scales of rows, at[6] results, at[7]
-/// their scales.
+/// their scales, at[8] biases.
 aclError quantizeGated(const GatedRows &all, const std::vector<char *> &at) {
   auto number = [&](size_t i) { return reinterpret_cast<const double *>(at[i]); };
   auto *limit = reinterpret_cast<const int64_t *>(at[1]);
@@ -190,14 +194,21 @@ aclError quantizeGated(const GatedRows &all, const std::vector<char *> &at) {
       const double *x = number(0) + row * 2 * all.width;
       double *y = result + row * all.width, most = 0;
       auto element = [&](int64_t j) {
-        return x[j] * (all.weights ? own(4, all.weights, j) : 1) *
-               (all.hasRowScales ? number(5)[row] : 1);
+        const double bias = all.biases ? own(8, all.biases, j) : 0;
+        return (x[j] + (all.addsFirst ? bias : 0)) * (all.weights ? own(4, all.weights, j) : 1) *
+                   (all.hasRowScales ? number(5)[row] : 1) +
+               (all.addsFirst ? 0 : bias);
       };
       for (int64_t j = 0; j < all.width; ++j) {
-        double gate = element(j), other = element(j + all.width);
+        double gate = element(all.isAlternating ? 2 * j : j),
+               other = element(all.isAlternating ? 2 * j + 1 : j + all.width);
         if (!all.activatesLeft)
           std::swap(gate, other);
-        y[j] = gate / (1 + std::exp(-gate)) * other;
+        if (all.isAlternating) {
+          gate = std::min(gate, all.limit);
+          other = std::clamp(other, -all.limit, all.limit) + all.addend;
+        }
+        y[j] = gate / (1 + std::exp(-all.alpha * gate)) * other;
         if (all.smooth)
           y[j] *= own(2, all.smooth, j);
         if (all.hasOffsets)
@@ -216,6 +227,9 @@ struct GatedCall {
   const aclTensor *x, *smooth, *offset, *weightScale, *rowScale, *groups;
   bool areEnds, activatesLeft;
   const char *mode;
+  const aclTensor *bias = nullptr;
+  bool isAlternating = false;
+  double limit = 0, alpha = 1, addend = 0; ///< of alternating elements
 };
 
 aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
@@ -224,7 +238,8 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
              offset = plan.input(given.offset, "quantOffset", true),
              weight = plan.input(given.weightScale, "weightScale", true),
              rowScale = plan.input(given.rowScale, "activationScale", true),
-             groups = plan.input(given.groups, "groupIndex", true), y = plan.output(yOut, "yOut"),
+             groups = plan.input(given.groups, "groupIndex", true),
+             bias = plan.input(given.bias, "bias", true), y = plan.output(yOut, "yOut"),
              scales = plan.output(scaleOut, "scaleOut");
   const std::string_view mode = given.mode && *given.mode ? given.mode : "dynamic";
   if (mode != "dynamic" && mode != "static")
@@ -257,6 +272,12 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   };
   all.smooth = perGroup(smooth, all.width, "quantScale");
   all.weights = perGroup(weight, 2 * all.width, "weightScale");
+  all.biases = perGroup(bias, 2 * all.width, "bias");
+  all.addsFirst = bias.place && !isFloat(bias.type);
+  all.isAlternating = given.isAlternating;
+  all.limit = given.limit;
+  all.alpha = given.alpha;
+  all.addend = given.addend;
   if (plan.isGood() && ((all.hasRowScales && countOf(rowScale.dims) != all.rows) ||
                         (all.hasOffsets && offset.dims != smooth.dims)))
     plan.reject("activationScale must have a number for each of %lld rows, and offsets the dims of "
@@ -274,7 +295,7 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   plan.onHost(
       {plan.dense(x, ACL_DOUBLE),
        groups.place ? plan.dense(groups, ACL_INT64) : plan.constant(double(all.rows), ACL_INT64),
-       orOne(smooth), orOne(offset), orOne(weight), orOne(rowScale), result, factors},
+       orOne(smooth), orOne(offset), orOne(weight), orOne(rowScale), result, factors, orOne(bias)},
       [all](const std::vector<char *> &at) { return quantizeGated(all, at); });
   plan.write(result, y);
   writeOptional(plan, factors, scales);
@@ -338,3 +359,44 @@ aclnnStatus aclnnDequantSwigluQuantGetWorkspaceSize(
                    yOut, scaleOut, size, executor);
 }
 ACLNN_RUN(DequantSwigluQuant)
+
+aclnnStatus aclnnDequantSwigluQuantV2GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *weightScaleOptional,
+    const aclTensor *activationScaleOptional, const aclTensor *biasOptional,
+    const aclTensor *quantScaleOptional, const aclTensor *quantOffsetOptional,
+    const aclTensor *groupIndexOptional, bool activateLeft, char *quantModeOptional,
+    int64_t dstType, char *roundModeOptional, int64_t activateDim, int64_t swigluMode,
+    double clampLimit, double gluAlpha, double gluBias, const aclTensor *yOut,
+    const aclTensor *scaleOut, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = plan.input(x, "x");
+  const std::string_view rounding = roundModeOptional ? roundModeOptional : "";
+  if (quantOffsetOptional ||
+      std::string_view(quantModeOptional ? quantModeOptional : "") != "dynamic")
+    plan.reject("quantOffset must be NULL, and quantMode dynamic");
+  if (dstType != ACL_INT8 || (rounding != "" && rounding != "rint") || swigluMode < 0 ||
+      swigluMode > 1 || (swigluMode == 1 && (!activateLeft || !(clampLimit > 0))))
+    plan.reject(
+        "dstType must be 2 (int8), roundMode rint, and swigluMode 0, or 1 with activateLeft "
+        "and a positive clampLimit");
+  if (plan.isGood() && activateDim != -1 && activateDim != int64_t(given.dims.size()) - 1)
+    plan.reject("activateDim is %lld; it must be the last one", (long long)activateDim);
+  GatedCall call{x,
+                 quantScaleOptional,
+                 nullptr,
+                 weightScaleOptional,
+                 activationScaleOptional,
+                 groupIndexOptional,
+                 false,
+                 activateLeft,
+                 quantModeOptional,
+                 biasOptional};
+  if (swigluMode == 1) {
+    call.isAlternating = true;
+    call.limit = clampLimit;
+    call.alpha = gluAlpha;
+    call.addend = gluBias;
+  }
+  return gatedRows(plan, call, yOut, scaleOut, size, executor);
+}
+ACLNN_RUN(DequantSwigluQuantV2)

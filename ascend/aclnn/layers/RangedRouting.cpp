@@ -220,3 +220,76 @@ aclnnStatus aclnnMoeInitRoutingV3GetWorkspaceSize(
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MoeInitRoutingV3)
+
+aclnnStatus aclnnMoeReRoutingGetWorkspaceSize(
+    const aclTensor *tokens, const aclTensor *expertTokenNumPerRank,
+    const aclTensor *perTokenScalesOptional, int64_t expertTokenNumType, int64_t idxType,
+    const aclTensor *permuteTokensOut, const aclTensor *permutePerTokenScalesOut,
+    const aclTensor *permuteTokenIdxOut, const aclTensor *expertTokenNumOut, uint64_t *size,
+    aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const View given = IN(tokens), counts = IN(expertTokenNumPerRank),
+             scales = plan.input(perTokenScalesOptional, "perTokenScales", true),
+             moved = plan.output(permuteTokensOut, "permuteTokensOut"),
+             movedScales =
+                 plan.output(permutePerTokenScalesOut, "permutePerTokenScalesOut", !scales.place),
+             places = plan.output(permuteTokenIdxOut, "permuteTokenIdxOut"),
+             numbers = plan.output(expertTokenNumOut, "expertTokenNumOut");
+  if (expertTokenNumType < 0 || expertTokenNumType > 1 || idxType < 0 || idxType > 1)
+    plan.reject("expertTokenNumType %lld and idxType %lld must be 0 or 1",
+                (long long)expertTokenNumType, (long long)idxType);
+  if (plan.isGood() && (given.dims.size() != 2 || counts.dims.size() != 2 || isFloat(counts.type) ||
+                        moved.dims != given.dims || moved.type != given.type ||
+                        (scales.place && countOf(scales.dims) != given.dims[0]) ||
+                        places.dims != Dims{given.dims[0]} || numbers.dims != Dims{counts.dims[1]}))
+    plan.reject("tokens %s and permuteTokensOut must have 2 dims, expertTokenNumPerRank %s be "
+                "whole numbers [ranks, experts], permuteTokenIdxOut and perTokenScales have a "
+                "number for each token, and expertTokenNumOut for each expert",
+                textOf(given.dims).c_str(), textOf(counts.dims).c_str());
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const int64_t rows = given.dims[0], ranks = counts.dims[0], experts = counts.dims[1];
+  const size_t bytes = size_t(given.dims[1]) * bitsOf(given.type) / 8;
+  const View result = plan.make(given.type, given.dims), from = plan.make(ACL_INT64, {rows}),
+             sums = plan.make(ACL_INT64, {experts}), units = plan.make(ACL_FLOAT, {rows});
+  plan.onHost({plan.dense(counts, ACL_INT64), plan.dense(given, given.type),
+               scales.place ? plan.dense(scales, ACL_FLOAT) : plan.make(ACL_FLOAT, {rows}), result,
+               units, from, sums},
+              [=](const std::vector<char *> &at) -> aclError {
+                auto *count = reinterpret_cast<const int64_t *>(at[0]);
+                auto *index = reinterpret_cast<int64_t *>(at[5]),
+                     *sum = reinterpret_cast<int64_t *>(at[6]);
+                // Where the tokens of a rank for an expert begin.
+                std::vector<int64_t> begins(static_cast<size_t>(ranks * experts));
+                int64_t all = 0;
+                for (int64_t i = 0; i < ranks * experts; ++i) {
+                  begins[size_t(i)] = all;
+                  if (count[i] < 0 || count[i] > rows - all)
+                    return ACL_ERROR_INVALID_PARAM;
+                  all += count[i];
+                }
+                if (all != rows)
+                  return ACL_ERROR_INVALID_PARAM;
+                int64_t to = 0;
+                for (int64_t expert = 0; expert < experts; ++expert) {
+                  const int64_t begin = to;
+                  for (int64_t rank = 0; rank < ranks; ++rank)
+                    for (int64_t i = 0; i < count[rank * experts + expert]; ++i, ++to) {
+                      const int64_t source = begins[size_t(rank * experts + expert)] + i;
+                      memcpy(at[3] + size_t(to) * bytes, at[1] + size_t(source) * bytes, bytes);
+                      reinterpret_cast<float *>(at[4])[to] =
+                          reinterpret_cast<float *>(at[2])[source];
+                      index[idxType ? source : to] = idxType ? to : source;
+                    }
+                  sum[expert] = expertTokenNumType == 0 ? to : to - begin;
+                }
+                return ACL_SUCCESS;
+              });
+  plan.write(result, moved);
+  if (scales.place)
+    writeOptional(plan, units, movedScales);
+  plan.write(from, places);
+  plan.write(sums, numbers);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(MoeReRouting)

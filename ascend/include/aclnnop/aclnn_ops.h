@@ -249,6 +249,7 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 #endif
 
 #include "aclnnop/aclnn_derived_ops.h"
+#include "aclnnop/aclnn_fused_ops.h"
 #include "aclnnop/aclnn_gradient_ops.h"
 #include "aclnnop/aclnn_index_ops.h"
 #include "aclnnop/aclnn_layer_ops.h"

@@ -4,6 +4,7 @@
 #ifndef OPENATC_GRAPH_OPERATOR_H
 #define OPENATC_GRAPH_OPERATOR_H
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,10 @@ namespace ge {
 namespace detail {
 struct Node;
 }
+
+class Graph;
+/** Makes a graph that an operator calls: a branch, or the body of a loop. */
+using SubgraphBuilder = std::function<Graph()>;
 
 class Operator;
 using OperatorPtr = std::shared_ptr<Operator>;
@@ -143,6 +148,15 @@ public:
   void DynamicInputRegister(const char *name, uint32_t count, bool = true);
   void DynamicOutputRegister(const char *name, uint32_t count, bool = true);
 
+  /** Makes NAME0, NAME1 ... of a list of graphs. */
+  void SubgraphCountRegister(const char *name, uint32_t count);
+  /** Calls `builder`, and keeps its graph as number `index` of a list, or as the graph NAME. */
+  void SetSubgraphBuilder(const char *name, uint32_t index, const SubgraphBuilder &builder);
+  /** Return the graph; one without operators where it was not set. */
+  Graph GetSubgraph(const char *name) const;
+  Graph GetDynamicSubgraph(const char *name, uint32_t index) const;
+  size_t GetSubgraphNamesCount() const;
+
   const std::shared_ptr<detail::Node> &node() const { return held; }
   explicit Operator(std::shared_ptr<detail::Node> node);
 
@@ -150,6 +164,7 @@ protected:
   void InputRegister(const char *name);
   void OptionalInputRegister(const char *name);
   void OutputRegister(const char *name);
+  void SubgraphRegister(const char *name, bool isDynamic);
 
 private:
   AttrValue attribute(const char *name) const;

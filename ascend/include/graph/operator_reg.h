@@ -13,6 +13,7 @@
 
 #include <initializer_list>
 
+#include "graph/graph.h"
 #include "graph/operator_factory.h"
 
 namespace ge {
@@ -155,6 +156,42 @@ public:                                                                         
     return UpdateOutputDesc((#y + std::to_string(index)).c_str(), desc);                           \
   }                                                                                                \
   OPENATC_NEXT(out_##y)
+
+#define GRAPH(x)                                                                                   \
+  step();                                                                                          \
+  SubgraphRegister(#x, false);                                                                     \
+  declare_graph_##x();                                                                             \
+  }                                                                                                \
+                                                                                                   \
+public:                                                                                            \
+  static const char *name_graph_##x() { return #x; }                                               \
+  Self &set_subgraph_builder_##x(const ::ge::SubgraphBuilder &builder) {                           \
+    SetSubgraphBuilder(#x, 0, builder);                                                            \
+    return *this;                                                                                  \
+  }                                                                                                \
+  ::ge::Graph get_subgraph_##x() const { return GetSubgraph(#x); }                                 \
+  OPENATC_NEXT(graph_##x)
+
+#define DYNAMIC_GRAPH(x)                                                                           \
+  step();                                                                                          \
+  SubgraphRegister(#x, true);                                                                      \
+  declare_graph_##x();                                                                             \
+  }                                                                                                \
+                                                                                                   \
+public:                                                                                            \
+  static const char *name_graph_##x() { return #x; }                                               \
+  Self &create_dynamic_subgraph_##x(uint32_t count) {                                              \
+    SubgraphCountRegister(#x, count);                                                              \
+    return *this;                                                                                  \
+  }                                                                                                \
+  Self &set_dynamic_subgraph_builder_##x(uint32_t index, const ::ge::SubgraphBuilder &builder) {   \
+    SetSubgraphBuilder(#x, index, builder);                                                        \
+    return *this;                                                                                  \
+  }                                                                                                \
+  ::ge::Graph get_dynamic_subgraph_##x(uint32_t index) const {                                     \
+    return GetDynamicSubgraph(#x, index);                                                          \
+  }                                                                                                \
+  OPENATC_NEXT(graph_##x)
 
 #define OPENATC_ATTR_SETTER(x, type)                                                               \
 public:                                                                                            \

@@ -6,6 +6,7 @@
 
 #include "array_ops.h"
 #include "elewise_calculation_ops.h"
+#include "functional_ops.h"
 #include "image_ops.h"
 #include "matrix_calculation_ops.h"
 #include "nn_batch_norm_ops.h"

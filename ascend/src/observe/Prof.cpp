@@ -19,7 +19,10 @@ namespace atc::ascend {
 namespace {
 
 struct ProfConfig {};
-struct StepInfo {};
+struct StepInfo {
+  std::mutex mutex;
+  std::shared_ptr<Mark> begun; ///< null: no step runs
+};
 struct Stamp {
   std::mutex mutex;
   std::string message;
@@ -126,9 +129,25 @@ aclError aclprofWarmup(const aclprofConfig *profilerConfig) {
 
 aclError aclprofRegisterDeviceCallback() { return ACL_SUCCESS; }
 
-aclError aclprofGetStepTimestamp(aclprofStepInfo *, aclprofStepTag, aclrtStream) {
-  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT,
-           "steps are not marked in a profile; each execution of a model is a line of it");
+// A step is a range of the profile, as those of stamps are.
+aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
+                                 aclrtStream stream) {
+  ACL_FIND(step, stepInfos(), stepInfo);
+  if (tag != ACL_STEP_START && tag != ACL_STEP_END)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "tag is %d; give ACL_STEP_START or ACL_STEP_END", int(tag));
+  std::shared_ptr<Stream> found;
+  ACL_TRY(findStream(__func__, stream, found));
+  std::lock_guard lock(step->mutex);
+  if (tag == ACL_STEP_START) {
+    step->begun = std::make_shared<Mark>("start/end", "step");
+    return Mark::beginOn(__func__, step->begun, std::move(found));
+  }
+  if (!step->begun)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the step has not begun: call it with ACL_STEP_START first");
+  const std::shared_ptr<Mark> ended = std::move(step->begun);
+  step->begun = nullptr;
+  ended->end();
+  return Mark::endOn(__func__, ended);
 }
 
 aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,

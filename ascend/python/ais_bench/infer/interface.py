@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """InferSession: a model on a device, fed with NumPy arrays."""
 
+import re
 import threading
 import time
 
@@ -17,7 +18,7 @@ _TYPES = {0: np.float32, 1: np.float16, 2: np.int8, 3: np.int32, 4: np.uint8, 6:
           16: np.complex64, 17: np.complex128, 27: np.uint16}
 _FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 30: "NCDHW", 27: "NDHWC"}
 _SHAPE_INPUT = "ascend_mbatch_shape_data"
-_AIPP_INPUT = "ascend_dynamic_aipp_data"
+_AIPP_INPUT = re.compile(r"ascend_dynamic_aipp_data(_\d+)?")  # the first, and further images
 
 
 def _must(code, what):
@@ -62,7 +63,7 @@ class InferSession:
         self._custom_sizes = None
         self._shapes = {}  # of inputs with dims of any size
         self._gear = None
-        self._aipp = None  # parameters of dynamic AIPP
+        self._aipp = {}  # parameters of dynamic AIPP by their inputs
         _start(acl_json_path)
         _must(acl.rt.set_device(self.device_id), "acl.rt.set_device")
         try:
@@ -80,7 +81,7 @@ class InferSession:
 
     def _read_ports(self):
         desc, self._inputs, self._outputs = self._desc, [], []
-        self._shape_index = self._aipp_index = None
+        self._shape_index, self._aipp_indices = None, []
         for side, count in (("input", acl.mdl.get_num_inputs(desc)),
                             ("output", acl.mdl.get_num_outputs(desc))):
             ports = self._inputs if side == "input" else self._outputs
@@ -97,10 +98,10 @@ class InferSession:
                     getattr(acl.mdl, f"get_{side}_size_by_index")(desc, i)))
                 if side == "input" and name == _SHAPE_INPUT:
                     self._shape_index = i
-                if side == "input" and name == _AIPP_INPUT:
-                    self._aipp_index = i
+                if side == "input" and _AIPP_INPUT.fullmatch(name):
+                    self._aipp_indices.append(i)
         self._fed = [i for i in range(len(self._inputs))
-                     if i not in (self._shape_index, self._aipp_index)]
+                     if i not in (self._shape_index, *self._aipp_indices)]
 
     def get_inputs(self):
         """Returns the inputs that `infer` takes, as TensorDesc."""
@@ -134,14 +135,17 @@ class InferSession:
         self._custom_sizes = list(custom_sizes)
 
     def load_aipp_config_file(self, config_file, batchsize=None):
-        """Sets the parameters of dynamic AIPP, for all images: a file with a section [aipp_op]."""
-        if self._aipp_index is None:
+        """Sets the parameters of dynamic AIPP, for all images of all inputs: a file with a section
+        [aipp_op]."""
+        if not self._aipp_indices:
             raise RuntimeError(f"{self.model_path} was compiled without dynamic AIPP")
-        most = (self._inputs[self._aipp_index].realsize - 64) // 96  # bytes of all, and of each image
-        handle = aipp.create(aipp.read(config_file), int(batchsize or most))
-        if self._aipp:
-            acl.mdl.destroy_aipp(self._aipp)
-        self._aipp = handle
+        settings = aipp.read(config_file)
+        for index in self._aipp_indices:
+            most = (self._inputs[index].realsize - 64) // 96  # bytes of all, and of each image
+            handle = aipp.create(settings, int(batchsize or most))
+            if index in self._aipp:
+                acl.mdl.destroy_aipp(self._aipp[index])
+            self._aipp[index] = handle
 
     def _parse_shapes(self, text):
         known = [self._inputs[i].name for i in self._fed]
@@ -360,11 +364,11 @@ class InferSession:
         (given, wanted), buffers = self._datasets(inputs, outputs)
         try:
             self._apply_gear(given)
-            if self._aipp_index is not None:
-                if not self._aipp:
-                    raise RuntimeError(f"{self.model_path} has dynamic AIPP; set its parameters "
-                                       "with load_aipp_config_file (--aipp_config)")
-                _must(acl.mdl.set_input_aipp(self._model, given, self._aipp_index, self._aipp),
+            if self._aipp_indices and not self._aipp:
+                raise RuntimeError(f"{self.model_path} has dynamic AIPP; set its parameters "
+                                   "with load_aipp_config_file (--aipp_config)")
+            for index, handle in self._aipp.items():
+                _must(acl.mdl.set_input_aipp(self._model, given, index, handle),
                       "setting the parameters of AIPP")
             self._set_descs(given)
             for _ in range(times):
@@ -452,9 +456,9 @@ class InferSession:
             if address:
                 acl.rt.free(address)
         self._blocks = []
-        if self._aipp:
-            acl.mdl.destroy_aipp(self._aipp)
-            self._aipp = None
+        for handle in self._aipp.values():
+            acl.mdl.destroy_aipp(handle)
+        self._aipp = {}
         if self._desc:
             acl.mdl.destroy_desc(self._desc)
         if self._model is not None:

@@ -39,6 +39,9 @@ class MemorySummary:
     def get_d2h_time_list(cls):
         return list(cls.d2h)
 
+    # As older versions write them.
+    get_H2D_time_list, get_D2H_time_list = get_h2d_time_list, get_d2h_time_list
+
     @classmethod
     def reset(cls):
         cls.h2d.clear()
