@@ -69,7 +69,9 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                                                    ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= isNpu || isOverVolume(call) || call.getKernel() == "FusedConv";
+    isAny |= isNpu || isOverVolume(call) ||
+             llvm::is_contained({"FusedConv", "FusedGemm", "FusedMatMul", "TransposeMatMul"},
+                                call.getKernel());
   });
   if (!isAny)
     return std::nullopt;
@@ -82,7 +84,7 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                            functions.addPass(host::createHostExpandVolumes());
                          if (!llvm::is_contained(disabled, "host-expand-fused"))
                            functions.addPass(
-                               host::createHostExpandFused({/*onlyConvolutions=*/!isNpu}));
+                               host::createHostExpandFused({/*onlyProducts=*/!isNpu}));
                          if (!isNpu)
                            return;
                          if (!llvm::is_contained(disabled, "host-expand-attention"))

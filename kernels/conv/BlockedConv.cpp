@@ -16,18 +16,21 @@ namespace atc::kernels {
 namespace {
 using namespace blocks;
 
-/// A convolution with all channels in one group.
+/// A convolution whose groups are whole blocks of channels.
 struct Convolution {
   const Plan &plan;
   const Images &images; ///< in blocks
   const float *x, *w;   ///< x: the image in planes
   const Finish &finish;
   int64_t lanes;  ///< channels per input block
+  int64_t groups; ///< one, where the image is in planes
   bool isBlocked; ///< the image is in blocks; otherwise it has `lanes` channels in planes
+  const int64_t inBlocks = plan.inBlocks / groups,
+                outBlocks = plan.outBlocks / groups; ///< per group
   const Window &whole = plan.window;
   int64_t firstTap[2] = {}; ///< of those that read the image for any output
   const Window window = readingTaps();
-  const int64_t taps = whole.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
+  const int64_t taps = whole.taps(), wBlock = inBlocks * taps * lanes * kBlock;
   const bool isInside = isBlocked && fits(0) && fits(1);
   /// Columns of outputs whose windows read the image, or the copy, with the same columns of taps.
   struct Run {
@@ -145,11 +148,11 @@ struct Convolution {
     const int64_t pixel = 4 * kBlock;
     // Each task reads all weights. Those that do not stay in the second cache come from the third
     // one, so that fewer tasks are faster. Of the results only those of a tile are read again.
-    const bool isHeavy = wBlock * plan.outBlocks * 4 > 2 * imageBytes;
+    const bool isHeavy = wBlock * outBlocks * 4 > 2 * imageBytes;
     const int64_t bytes = isHeavy ? 2 * imageBytes : imageBytes;
-    const int64_t outBlocks = isHeavy ? minimum(plan.outBlocks, step()) : plan.outBlocks;
+    const int64_t written = isHeavy ? minimum(outBlocks, step()) : outBlocks;
     if (isPointwise) {
-      const int64_t size = maximum(bytes / ((plan.inBlocks + outBlocks) * pixel), 4 * maxPixels);
+      const int64_t size = maximum(bytes / ((inBlocks + written) * pixel), 4 * maxPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
       // In double: windows may be far apart. An image in place is not read between them.
@@ -158,15 +161,14 @@ struct Convolution {
         pixels = minimum(pixels, double(window.in[1]) * double(window.stride[0]));
       if (isInside)
         pixels = minimum(pixels, double(window.out[1]) * double(taps));
-      const double row =
-          pixels * double(plan.inBlocks * lanes * 4) + double(outBlocks * pixel * columns);
+      const double row = pixels * double(inBlocks * lanes * 4) + double(written * pixel * columns);
       const int64_t size = maximum(int64_t(double(bytes) / row), int64_t(1));
       rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
       columnsPerTask = columns;
     }
     // Few tasks share the output channels, so that all threads have some.
-    const int64_t groups = ceilDiv(plan.outBlocks, step());
-    while (imageTasks() * splits < 4 && splits < groups)
+    const int64_t steps = ceilDiv(outBlocks, step());
+    while (imageTasks() * groups * splits < 4 && splits < steps)
       ++splits;
   }
 
@@ -175,9 +177,9 @@ struct Convolution {
   int64_t imageTasks() const {
     return plan.batch * ceilDiv(rows, rowsPerTask) * ceilDiv(columns, columnsPerTask);
   }
-  int64_t tasks() const { return imageTasks() * splits; }
+  int64_t tasks() const { return imageTasks() * groups * splits; }
   int64_t taskCost() const {
-    const double cost = double(rowsPerTask * columnsPerTask) * double(wBlock * plan.outBlocks);
+    const double cost = double(rowsPerTask * columnsPerTask) * double(wBlock * outBlocks);
     return int64_t(minimum(cost / double(splits), 1e18));
   }
 
@@ -194,15 +196,16 @@ struct Convolution {
         columns = runs[i].copied + columnsOf(runs[i].end - runs[i].begin);
     return columns;
   }
-  /// Copies the padded rows that outputs from `row` on read: [block, row, column, lane].
-  void fillSlab(float *slab, int64_t image, int64_t row) const {
-    for (int64_t block = 0; block < plan.inBlocks; ++block)
+  /// Copies the padded rows that outputs of a group from `row` on read: [block, row, column, lane].
+  void fillSlab(float *slab, int64_t image, int64_t group, int64_t row) const {
+    for (int64_t block = 0; block < inBlocks; ++block)
       for (int64_t i = 0; i < slabRows(); ++i) {
         float *to = slab + (block * slabRows() + i) * copyColumns * lanes;
         const int64_t from = row * window.stride[0] - window.before[0] + i;
         for (int64_t each = 0; each < numRuns; ++each)
           if (runs[each].copied >= 0)
-            fillRow(to + runs[each].copied * lanes, image, block, from, runs[each]);
+            fillRow(to + runs[each].copied * lanes, image, group * inBlocks + block, from,
+                    runs[each]);
       }
   }
   /// Copies the columns of row `from` of the padded image that a run reads.
@@ -254,6 +257,8 @@ struct Convolution {
     const int64_t columnTasks = ceilDiv(columns, columnsPerTask);
     const int64_t rowTasks = ceilDiv(rows, rowsPerTask), part = task % splits;
     task /= splits;
+    const int64_t group = task % groups;
+    task /= groups;
     const int64_t column = task % columnTasks * columnsPerTask;
     const int64_t first = task / columnTasks % rowTasks * rowsPerTask;
     const int64_t image = task / columnTasks / rowTasks;
@@ -271,19 +276,19 @@ struct Convolution {
     const float *planes[maxChunk]; // of the image in place
     const int64_t start = (column - window.before[0] * window.in[1] - window.before[1]) * lanes;
     if (!isInPlace && !isFilled)
-      fillSlab(slab, image, first);
+      fillSlab(slab, image, group, first);
     const bool areNeighbours = row.step == kBlock;
     const int64_t step = this->step();
-    const int64_t groups = ceilDiv(plan.outBlocks, step);
-    const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
+    const int64_t steps = ceilDiv(outBlocks, step), firstBlock = group * outBlocks;
+    const int64_t end = firstBlock + minimum(outBlocks, steps * (part + 1) / splits * step);
     const int64_t chunk = maximum(weightBytes / (taps * lanes * kBlock * 4 * step), int64_t(1));
-    for (row.block = groups * part / splits * step; row.block < end; row.block += step)
-      for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
-        row.blocks = minimum(chunk, plan.inBlocks - block);
+    for (row.block = firstBlock + steps * part / splits * step; row.block < end; row.block += step)
+      for (int64_t block = 0; block < inBlocks; block += chunk) {
+        row.blocks = minimum(chunk, inBlocks - block);
         for (int64_t i = 0; !isWhole && i < row.blocks; ++i)
-          planes[i] = images.at(image, block + i);
+          planes[i] = images.at(image, group * inBlocks + block + i);
         row.isFirst = block == 0;
-        row.isLast = block + row.blocks == plan.inBlocks;
+        row.isLast = block + row.blocks == inBlocks;
         const float *weights = w + row.block * wBlock + block * taps * lanes * kBlock +
                                firstTap[0] * tapRow + firstTap[1] * lanes * kBlock;
         // Behind the last input block those of the next output blocks begin.
@@ -329,7 +334,8 @@ struct Convolution {
 
 /// Computes Conv and FusedConv of an image whose channels are in blocks, of several ones as if they
 /// were joined, or of one with fewer channels than a block in planes. Weights are [output blocks,
-/// input blocks, taps, channels per input block, 16].
+/// input blocks, taps, channels per input block, 16]. Images of a multiple of these input blocks
+/// have so many groups, with equal parts of the output blocks.
 ATC_KERNEL(BlockedConv) {
   const Tensor x = in(0), w = in(1);
   const bool isBlocked = x.rank() == 5;
@@ -341,15 +347,19 @@ ATC_KERNEL(BlockedConv) {
     return fail("data of rank %", x.rank());
   const int64_t channels = isBlocked ? images.allBlocks() : x.dim(1);
   if (inBlocks < 1 || lanes < 1 || lanes > kBlock ||
-      (isBlocked ? lanes != kBlock || channels != inBlocks : inBlocks != 1 || channels != lanes))
+      (isBlocked ? lanes != kBlock || channels < 1 || channels % inBlocks ||
+                       w.dim(0) % (channels / inBlocks)
+                 : inBlocks != 1 || channels != lanes))
     return fail("data of % channels or blocks, weights for % blocks of %", channels, inBlocks,
                 lanes);
   Plan plan;
   if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), w.dim(2), w.dim(0)))
     return;
-  plan.inBlocks = inBlocks;
+  const int64_t groups = isBlocked ? channels / inBlocks : 1;
+  plan.inBlocks = inBlocks * groups;
   runConvolution(*this, plan, [&](float *y, const Finish &finish) {
-    Convolution convolution{plan, images, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
+    Convolution convolution{plan,   images, x.as<float>(), w.as<float>(),
+                            finish, lanes,  groups,        isBlocked};
     convolution.divide();
     float *slabs = nullptr;
     int64_t slab = 0; // elements of the padded rows of a task
@@ -361,7 +371,7 @@ ATC_KERNEL(BlockedConv) {
     }
     parallelIf(*this, convolution.tasks(), convolution.taskCost(), [&](int64_t begin, int64_t end) {
       // One slab serves all tasks of a thread, so that it stays in the cache. Tasks that compute
-      // other output channels of the same rows follow each other.
+      // other output channels of the same rows and group follow each other.
       for (int64_t task = begin; task < end; ++task)
         convolution.compute(y, slabs + begin * slab, task,
                             task > begin && task % convolution.splits != 0);

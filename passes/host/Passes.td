@@ -181,10 +181,12 @@ def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
 def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
   let summary = "Stores images between host calls in blocks of 16 channels";
   let description = [{
-    Conv and FusedConv calls of f32 with two spatial dims, constant weights and one group or
-    one channel per group become BlockedConv and BlockedDepthwiseConv. Their images are
+    Conv and FusedConv calls of f32 with two spatial dims and constant weights become
+    BlockedConv, or BlockedDepthwiseConv with one channel per group. Their images are
     [batch, ceil(channels / 16), height, width, 16], the layout of generated code; their
-    weights are packed. Activations, sums, products and joins of blocked images, pools, and a
+    weights are packed. Up to four groups whose channels do not fill blocks are joined, with
+    zeros between them. With one spatial dim they become convolutions of images of one row, with the
+    activations, sums and pools between them; pads of zeros in front of these become their own. Activations, sums, products and joins of blocked images, pools, and a
     Resize by constant factors work on blocks, too. A convolution reads up to eight images
     that are joined along their channels in place. BlockChannels and UnblockChannels
     convert images where other calls write or read them, the latter with channels behind the
@@ -198,8 +200,8 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     (QLinearAdd, QLinearMul, ByteTable, pools, ...), DequantizeLinear and QuantizeLinear work on
     blocks, too, and so do the f32 calls between these.
 
-    Left alone are convolutions of fewer than 8 output channels, and a FusedConv with a sum
-    that is not blocked.
+    Left alone are convolutions of fewer than 8 output channels, of groups that four together
+    do not fill blocks, and a FusedConv with a sum that is not blocked.
 
     ```mlir
     %y = graph.host_call "Conv"(%x, %w) {} : (tensor<?x32x?x?xf32>, tensor<64x32x1x1xf32>) -> tensor<*xf32>

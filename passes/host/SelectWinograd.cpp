@@ -42,8 +42,22 @@ bool hasOnes(HostCallOp call, StringRef name) {
   return !list || llvm::all_of(list.asArrayRef(), [](int64_t number) { return number == 1; });
 }
 
-/// Returns the weights of a BlockedConv of 3x3 and stride 1 whose image is in blocks; null for
-/// other calls.
+/// Returns the blocks of channels of the images of a BlockedConv; 0 where they are not known.
+int64_t blocksRead(HostCallOp call) {
+  int64_t blocks = 0;
+  for (auto [i, image] : llvm::enumerate(call.inputsByPosition())) {
+    auto type = image ? dyn_cast<RankedTensorType>(image.getType()) : RankedTensorType();
+    if (i != 0 && i < 4) // weights, bias and sum
+      continue;
+    if (!type || type.getRank() != 5 || type.isDynamicDim(1))
+      return 0;
+    blocks += type.getDimSize(1);
+  }
+  return blocks;
+}
+
+/// Returns the weights of a BlockedConv of 3x3 and stride 1, without groups, whose image is in
+/// blocks; null for other calls.
 ElementsAttr filterOf(HostCallOp call) {
   if (call.getKernel() != "BlockedConv" || !hasInputs(call, 2) || !hasOnes(call, "strides") ||
       !hasOnes(call, "dilations"))
@@ -55,7 +69,8 @@ ElementsAttr filterOf(HostCallOp call) {
   if (!weights || !weights.getElementType().isF32() || weights.getShapedType().getRank() != 5)
     return {};
   ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-  return shape[2] == 9 && shape[3] == kBlock ? weights : ElementsAttr();
+  return shape[2] == 9 && shape[3] == kBlock && blocksRead(call) == shape[1] ? weights
+                                                                             : ElementsAttr();
 }
 
 /// A convolution and its forms.

@@ -116,6 +116,23 @@ def test_conv(case):
                                atol=2e-3)
 
 
+@pytest.mark.parametrize("pad", [0, 1])
+@pytest.mark.parametrize("inputs, outputs, groups", [(16, 16, 3), (32, 48, 2)])
+def test_groups(inputs, outputs, groups, pad):
+    """Groups are parts of the blocks of the image, which may be several images."""
+    x, w = numbers(2, inputs * groups, 9, 17), numbers(outputs * groups, inputs, 3, 3) / 8
+    want = reference(x, w, None, [1, 1], [1, 1], [pad] * 4, groups)
+    parts = [block(x[:, :16]), block(x[:, 16:])]
+    for images in ([block(x)], [parts[0], pack(w), None, None, parts[1]]):
+        got, = call("BlockedConv", *(images if len(images) > 1 else [*images, pack(w)]),
+                    kernel_shape=[3, 3], pads=[pad] * 4)
+        np.testing.assert_allclose(unblock(got, w.shape[0]), want, rtol=1e-4, atol=2e-3)
+    # Three blocks of outputs have no two equal parts.
+    with pytest.raises(KernelError):
+        call("BlockedConv", block(numbers(1, 32, 8, 8)), pack(numbers(48, 16, 3, 3)),
+             kernel_shape=[3, 3])
+
+
 def joined(w, channels, form=None):
     """The weights of images of so many channels, each of which begins with a block of its own."""
     parts = np.split(w, np.cumsum(channels)[:-1], 1)

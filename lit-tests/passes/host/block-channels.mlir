@@ -46,8 +46,8 @@ func.func @packed(%x: tensor<?x1x?x?xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Left alone: groups of several channels, few output channels, weights that are computed, another
-// rank, a sum that is not blocked, and joins of parts of blocks.
+// Left alone: groups of which four do not fill blocks, few output channels, of images and of lines,
+// weights that are computed, a sum that is not blocked, and joins of parts of blocks.
 // CHECK-LABEL: func @unfit
 // CHECK-NOT: "BlockedConv"
 // CHECK: %[[A:.*]] = graph.host_call "BlockedConv"{{.*}} -> tensor<?x2x?x?x16xf32>
@@ -57,14 +57,14 @@ func.func @packed(%x: tensor<?x1x?x?xf32>) -> tensor<*xf32> {
 func.func @unfit(%x: tensor<*xf32>, %w: tensor<32x3x3x3xf32>, %l: tensor<?x3x?xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %w0 = graph.constant dense<1.0> : tensor<32x2x3x3xf32>
   %w1 = graph.constant dense<1.0> : tensor<4x3x3x3xf32>
-  %w2 = graph.constant dense<1.0> : tensor<32x3x3xf32>
+  %w2 = graph.constant dense<1.0> : tensor<4x3x3xf32>
   %w3 = graph.constant dense<1.0> : tensor<32x3x3x3xf32>
   %w4 = graph.constant dense<1.0> : tensor<24x3x3x3xf32>
   %s = graph.constant dense<[1.0, 2.0, 2.0, 2.0]> : tensor<4xf32>
-  %0 = graph.host_call "Conv"(%x, %w0) {group = array<i64: 2>} : (tensor<*xf32>, tensor<32x2x3x3xf32>) -> tensor<*xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {group = array<i64: 16>} : (tensor<*xf32>, tensor<32x2x3x3xf32>) -> tensor<*xf32>
   %1 = graph.host_call "Conv"(%x, %w1) {} : (tensor<*xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
   %2 = graph.host_call "Conv"(%x, %w) {} : (tensor<*xf32>, tensor<32x3x3x3xf32>) -> tensor<*xf32>
-  %3 = graph.host_call "Conv"(%l, %w2) {} : (tensor<?x3x?xf32>, tensor<32x3x3xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "Conv"(%l, %w2) {} : (tensor<?x3x?xf32>, tensor<4x3x3xf32>) -> tensor<*xf32>
   %4 = graph.host_call "FusedConv"(%x, %w3, %2) at [0, 1, 3] {} : (tensor<*xf32>, tensor<32x3x3x3xf32>, tensor<*xf32>) -> tensor<*xf32>
   %5 = graph.host_call "Conv"(%x, %w4) {} : (tensor<*xf32>, tensor<24x3x3x3xf32>) -> tensor<*xf32>
   %6 = graph.host_call "Concat"(%5, %5) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
@@ -101,6 +101,66 @@ func.func @groups(%x: tensor<?x32x?x?xf32>, %y: tensor<?x?x?x?xf32>) -> (tensor<
   %1 = graph.host_call "Conv"(%0, %w1) {groups_by_channels = array<i64: 1>} : (tensor<*xf32>, tensor<32x32x1x1xf32>) -> tensor<*xf32>
   %2 = graph.host_call "Conv"(%y, %w0) {groups_by_channels = array<i64: 1>} : (tensor<?x?x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
   return %1, %2 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Groups that fill blocks have a part of the image's blocks in the weights; of smaller ones some are
+// joined. Groups of several images read one.
+// CHECK-LABEL: func @grouped
+// CHECK: %[[X:.*]] = graph.host_call "BlockChannels"(%arg0)
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%[[X]], %{{.*}}) {kernel_shape = array<i64: 3, 3>} : (tensor<?x2x?x?x16xf32>, tensor<4x1x9x16x16xf32>) -> tensor<?x4x?x?x16xf32>
+// CHECK: %[[B:.*]] = graph.host_call "Concat"(%[[A]], %[[A]])
+// CHECK: graph.host_call "BlockedConv"(%[[B]], %{{.*}}) {kernel_shape = array<i64: 1, 1>} : (tensor<?x8x?x?x16xf32>, tensor<8x1x1x16x16xf32>)
+func.func @grouped(%x: tensor<?x32x?x?xf32>) -> tensor<*xf32> {
+  %w0 = graph.constant dense<1.0> : tensor<64x16x3x3xf32>
+  %w1 = graph.constant dense<1.0> : tensor<128x4x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {group = array<i64: 2>} : (tensor<?x32x?x?xf32>, tensor<64x16x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Concat"(%0, %0) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Conv"(%1, %w1) {group = array<i64: 32>} : (tensor<*xf32>, tensor<128x4x1x1xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// The weights of two groups of two channels, as those of one group of four.
+// CHECK-LABEL: func @small_groups
+// CHECK: graph.constant dense<{{\[\[\[\[\[}}1.0{{.*}}, 1.0{{.*}}, 1.0{{.*}}, 1.0{{.*}}, 0.0{{.*}}{{\], \[}}1.0{{.*}}, 0.0{{.*}}{{\], \[}}0.0{{.*}}, 0.0{{.*}}, 0.0{{.*}}, 0.0{{.*}}, 1.0{{.*}} : tensor<1x1x1x4x16xf32>
+func.func @small_groups(%x: tensor<?x4x?x?xf32>) -> tensor<*xf32> {
+  %w = graph.constant dense<1.0> : tensor<8x2x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w) {group = array<i64: 2>} : (tensor<?x4x?x?xf32>, tensor<8x2x1x1xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Convolutions over one dim are those of images of one row, with what is between them. One takes over
+// a pad of zeros; a pad of other numbers ends the chain, and what is pointwise begins none.
+// CHECK-LABEL: func @lines
+// CHECK: %[[X:.*]] = graph.host_call "Unsqueeze"(%arg0, %{{.*}}) {} : (tensor<?x32x?xf32>, tensor<1xi64>) -> tensor<?x32x1x?xf32>
+// CHECK: %[[B:.*]] = graph.host_call "BlockChannels"(%[[X]])
+// CHECK: %[[C:.*]] = graph.host_call "BlockedConv"(%[[B]], %{{.*}}) {dilations = array<i64: 1, 2>, kernel_shape = array<i64: 1, 3>, pads = array<i64: 0, 5, 0, 1>, strides = array<i64: 1, 1>} : (tensor<?x2x?x?x16xf32>, tensor<1x2x3x16x16xf32>)
+// CHECK: %[[D:.*]] = graph.host_call "BlockedDepthwiseConv"(%[[C]], %{{.*}}) {kernel_shape = array<i64: 1, 3>, pads = array<i64: 0, 1, 0, 1>}
+// CHECK: %[[E:.*]] = graph.host_call "Add"(%[[C]], %[[D]])
+// CHECK: %[[F:.*]] = graph.host_call "MaxPool"(%[[E]]) {kernel_shape = array<i64: 1, 2, 1>, strides = array<i64: 1, 2, 1>}
+// CHECK: %[[G:.*]] = graph.host_call "UnblockChannels"(%[[F]]) {channels = array<i64: 16>} : (tensor<?x1x?x?x16xf32>) -> tensor<?x?x1x?xf32>
+// CHECK: %[[H:.*]] = graph.host_call "Squeeze"(%[[G]], %{{.*}})
+// CHECK: graph.host_call "Pad"(%[[H]],
+// CHECK: graph.host_call "Conv"(%arg1,
+func.func @lines(%x: tensor<?x32x?xf32>, %z: tensor<?x32x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %w0 = graph.constant dense<1.0> : tensor<16x32x3xf32>
+  %w1 = graph.constant dense<1.0> : tensor<16x1x3xf32>
+  %w2 = graph.constant dense<1.0> : tensor<16x32x1xf32>
+  %pads = graph.constant dense<[0, 0, 4, 0, 0, 0]> : tensor<6xi64>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %p = graph.host_call "Pad"(%x, %pads) {mode = "constant"} : (tensor<?x32x?xf32>, tensor<6xi64>) -> tensor<*xf32>
+  %0 = graph.host_call "Conv"(%p, %w0) {dilations = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 1>} : (tensor<*xf32>, tensor<16x32x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%0, %w1) {group = array<i64: 16>, pads = array<i64: 1, 1>} : (tensor<*xf32>, tensor<16x1x3xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Add"(%0, %1) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "MaxPool"(%2) {kernel_shape = array<i64: 2>, strides = array<i64: 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "Pad"(%3, %pads, %one) {mode = "constant"} : (tensor<*xf32>, tensor<6xi64>, tensor<f32>) -> tensor<*xf32>
+  %5 = graph.host_call "Conv"(%z, %w2) {} : (tensor<?x32x?xf32>, tensor<16x32x1xf32>) -> tensor<*xf32>
+  return %4, %5 : tensor<*xf32>, tensor<*xf32>
 }
 
 // -----

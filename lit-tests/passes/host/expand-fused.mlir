@@ -1,5 +1,5 @@
 // RUN: atc-opt %s --host-expand-fused --split-input-file | FileCheck %s
-// RUN: atc-opt %s --host-expand-fused=only-convolutions --split-input-file | FileCheck %s --check-prefix=CONV
+// RUN: atc-opt %s --host-expand-fused=only-products --split-input-file | FileCheck %s --check-prefix=PRODUCTS
 // RUN: atc-opt %s --host-expand-fused --split-input-file --remarks-filter=host-expand-fused --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-fused{{.*}}FusedConv becomes the operators that it consists of
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-fused{{.*}}SimplifiedLayerNormalization stays a call of a host kernel: its shapes or elements have no ops
@@ -11,8 +11,8 @@
 // CHECK: %[[S:.*]] = graph.add %arg0, %arg1
 // CHECK: graph.gelu %{{.*}} : (tensor<2x4xf32>)
 // CHECK-NOT: host_call
-// CONV-LABEL: func @gelu
-// CONV: host_call "BiasSplitGelu"
+// PRODUCTS-LABEL: func @gelu
+// PRODUCTS: host_call "BiasSplitGelu"
 func.func @gelu(%x: tensor<2x8xf32>, %b: tensor<8xf32>) -> tensor<2x4xf32> {
   %y = graph.host_call "BiasSplitGelu"(%x, %b) {} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
@@ -59,6 +59,8 @@ func.func @statistics(%x: tensor<2x8xf32>, %g: tensor<8xf32>) -> (tensor<2x8xf32
 // CHECK: %[[T:.*]] = graph.transpose %arg1 {permutation = array<i64: 0, 2, 1>}
 // CHECK: %[[P:.*]] = graph.matmul %arg0, %[[T]]
 // CHECK: graph.mul %[[P]], %{{.*}} : (tensor<2x3x5xf32>, tensor<f32>)
+// PRODUCTS-LABEL: func @product
+// PRODUCTS: graph.matmul
 func.func @product(%a: tensor<2x3x4xf32>, %b: tensor<2x5x4xf32>) -> tensor<2x3x5xf32> {
   %y = graph.host_call "FusedMatMul"(%a, %b) {alpha = array<f64: 5.000000e-01>, transB = array<i64: 1>} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
   return %y : tensor<2x3x5xf32>
@@ -90,9 +92,9 @@ func.func @gemm_elu(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> tensor<3x5xf32>
 // CHECK: %[[C:.*]] = graph.conv %arg0, %{{[0-9a-z_]*}} bias %{{[0-9a-z_]*}} {{.*}}pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>
 // CHECK: %[[S:.*]] = graph.add %[[C]], %arg1
 // CHECK: graph.relu %[[S]]
-// CONV-LABEL: func @conv
-// CONV: graph.conv
-// CONV: graph.relu
+// PRODUCTS-LABEL: func @conv
+// PRODUCTS: graph.conv
+// PRODUCTS: graph.relu
 func.func @conv(%x: tensor<1x8x9x9xf32>, %z: tensor<1x4x5x5xf32>) -> tensor<1x4x5x5xf32> {
   %w = graph.constant dense<2.0> : tensor<4x8x3x3xf32>
   %b = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>

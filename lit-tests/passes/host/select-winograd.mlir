@@ -33,12 +33,12 @@ func.func @many_channels(%x: tensor<?x16x?x?x16xf32>, %x2: tensor<?x32x?x?x16xf3
 
 // -----
 
-// Other strides, dilations and windows, images in planes and weights that are computed stay.
+// Other strides, dilations and windows, images in planes, groups and weights that are computed stay.
 // CHECK-LABEL: func @others
 // CHECK-NOT: "WinogradConv"
-// CHECK-COUNT-5: "BlockedConv"
+// CHECK-COUNT-6: "BlockedConv"
 // CHECK-NOT: "WinogradConv"
-func.func @others(%x: tensor<?x2x?x?x16xf32>, %p: tensor<?x3x?x?xf32>, %v: tensor<2x2x9x16x16xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+func.func @others(%x: tensor<?x2x?x?x16xf32>, %p: tensor<?x3x?x?xf32>, %v: tensor<2x2x9x16x16xf32>, %g: tensor<?x4x?x?x16xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %w = graph.constant dense<0.3> : tensor<2x2x9x16x16xf32>
   %wp = graph.constant dense<0.3> : tensor<2x1x9x3x16xf32>
   %a = graph.host_call "BlockedConv"(%x, %w) {kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<?x2x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<*xf32>
@@ -46,7 +46,8 @@ func.func @others(%x: tensor<?x2x?x?x16xf32>, %p: tensor<?x3x?x?xf32>, %v: tenso
   %c = graph.host_call "BlockedConv"(%x, %w) {kernel_shape = array<i64: 1, 9>} : (tensor<?x2x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<*xf32>
   %d = graph.host_call "BlockedConv"(%p, %wp) {kernel_shape = array<i64: 3, 3>} : (tensor<?x3x?x?xf32>, tensor<2x1x9x3x16xf32>) -> tensor<*xf32>
   %e = graph.host_call "BlockedConv"(%x, %v) {kernel_shape = array<i64: 3, 3>} : (tensor<?x2x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<*xf32>
-  return %a, %b, %c, %d, %e : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+  %f = graph.host_call "BlockedConv"(%g, %w) {kernel_shape = array<i64: 3, 3>} : (tensor<?x4x?x?x16xf32>, tensor<2x2x9x16x16xf32>) -> tensor<*xf32>
+  return %a, %b, %c, %d, %e, %f : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
 
 // -----

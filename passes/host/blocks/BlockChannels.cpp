@@ -9,6 +9,7 @@
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
 #include "passes/host/blocks/BlockedFilters.h"
+#include "passes/host/blocks/Lines.h"
 #include "passes/host/blocks/Unblock.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,18 +26,6 @@ namespace atc::host {
 namespace {
 
 using graph::HostCallOp;
-
-/// A convolution with fewer output channels would compute more padding than
-/// results.
-constexpr int64_t minChannels = 8;
-
-/// Returns whether a call computes each element from one element of its first
-/// input, and a finite value for 0.
-bool isElementwise(StringRef kernel) {
-  return llvm::is_contained({"Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
-                             "Relu", "Sigmoid", "Softplus", "Swish", "Tanh"},
-                            kernel);
-}
 
 /// Returns whether a ReduceMean of an image with channels computes one number
 /// per plane.
@@ -244,7 +233,9 @@ private:
     const int64_t channels = shape[1] * group;
     const bool isDepthwise = group > 1 && shape[1] == 1 && outputs == group;
     ArrayRef<int64_t> kernelShape = integersOf(call, "kernel_shape");
-    if ((group != 1 && !isDepthwise) || outputs < minChannels ||
+    const int64_t joined =
+        isDepthwise ? 1 : groupsPerBlock(outputs, shape[1], group, maxJoinedFloats);
+    if (!joined || outputs < minChannels ||
         (!kernelShape.empty() && kernelShape != shape.drop_front(2)))
       return {};
     Value sum;
@@ -259,7 +250,8 @@ private:
     if (!ok)
       return {};
     SmallVector<Blocked> images = imagesOf(inputs[0]);
-    if (isDepthwise && images.size() > 1) {
+    // Groups count the channels of one image.
+    if (group > 1 && images.size() > 1) {
       images.assign(1, blockedOf(inputs[0]));
       if (!images.front().value)
         images.clear();
@@ -271,8 +263,10 @@ private:
       return {};
     SmallVector<int64_t> parts =
         llvm::map_to_vector(images, [](const Blocked &image) { return image.channels; });
-    if (parts.empty())
-      parts.push_back(channels);
+    if (parts.empty() || group > 1)
+      parts.assign(1, shape[1] * joined);
+    if (!isDepthwise && !(weights = joinGroups(weights, group, joined)))
+      return {};
     Value packed =
         constant(inputs[1].getLoc(),
                  isDepthwise ? packDepthwise(weights)
@@ -533,8 +527,10 @@ struct HostBlockChannels : impl::HostBlockChannelsBase<HostBlockChannels> {
   void runOnOperation() override {
     SmallVector<Block *> found;
     getOperation().walk([&](Block *block) { found.push_back(block); });
-    for (Block *block : found)
+    for (Block *block : found) {
+      liftLines(*block);
       numBlocked += ChannelBlocker(*block).run();
+    }
   }
 };
 

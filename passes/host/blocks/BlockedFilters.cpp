@@ -17,7 +17,7 @@ namespace {
 /// The channels per word, and the output blocks whose weights are side by side:
 /// those of kernels/conv/ByteBlocks.h and BlockedByteConv.cpp.
 constexpr int64_t wordSize = 4, sideBlocks = 4;
-/// Groups that are joined compute zeros: this many times the products at most.
+/// The maximum for groups of bytes of `groupsPerBlock`.
 constexpr int64_t maxJoined = 8;
 
 /// The integers of a constant of 8 or 32 bits; nothing for other values.
@@ -49,12 +49,8 @@ struct Shape {
   /// Joins groups until their channels fill blocks. Returns false where that
   /// costs too much.
   bool joinGroups() {
-    for (; joined <= maxJoined && joined <= groups; ++joined)
-      if (groups % joined == 0 &&
-          (joined == groups ||
-           (channels * joined % blockSize == 0 && outputs / groups * joined % blockSize == 0)))
-        return true;
-    return false;
+    joined = groupsPerBlock(outputs, channels, groups, maxJoined);
+    return joined > 0;
   }
 };
 
@@ -95,6 +91,39 @@ std::vector<char> packByteDepthwise(ArrayRef<int8_t> from, const Shape &shape) {
 }
 
 } // namespace
+
+bool isElementwise(StringRef kernel) {
+  return llvm::is_contained({"Clip", "Elu", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
+                             "Relu", "Sigmoid", "Softplus", "Swish", "Tanh"},
+                            kernel);
+}
+
+int64_t groupsPerBlock(int64_t outputs, int64_t channels, int64_t groups, int64_t max) {
+  for (int64_t joined = 1; joined <= max && joined <= groups; ++joined)
+    if (groups % joined == 0 && (joined == groups || (channels * joined % blockSize == 0 &&
+                                                      outputs / groups * joined % blockSize == 0)))
+      return joined;
+  return 0;
+}
+
+ElementsAttr joinGroups(ElementsAttr weights, int64_t groups, int64_t joined) {
+  if (joined == 1)
+    return weights;
+  auto data = graph::ConstantBytes::get(weights);
+  if (failed(data))
+    return {};
+  ArrayRef<float> from = data->expandedAs<float>();
+  SmallVector<int64_t> shape(weights.getShapedType().getShape());
+  const int64_t outputs = shape[0], perGroup = outputs / groups;
+  const int64_t row = ShapedType::getNumElements(shape) / outputs;
+  shape[1] *= joined;
+  std::vector<char> bytes(ShapedType::getNumElements(shape) * sizeof(float));
+  auto *to = reinterpret_cast<float *>(bytes.data());
+  for (int64_t o = 0; o < outputs; ++o)
+    llvm::copy(from.slice(o * row, row), to + (o * joined + o / perGroup % joined) * row);
+  return graph::makeConstant(RankedTensorType::get(shape, weights.getShapedType().getElementType()),
+                             std::move(bytes), "joined");
+}
 
 ElementsAttr packWeights(ElementsAttr weights, int64_t lanes, ArrayRef<int64_t> images) {
   auto data = graph::ConstantBytes::get(weights);

@@ -14,6 +14,26 @@ namespace atc::host {
 inline constexpr int64_t blockSize = 16;
 inline int64_t blocksOf(int64_t channels) { return llvm::divideCeil(channels, blockSize); }
 
+/// A convolution with fewer output channels would compute more padding than
+/// results.
+inline constexpr int64_t minChannels = 8;
+
+/// Returns whether a call computes each element from one element of its first
+/// input, and a finite value for 0.
+bool isElementwise(llvm::StringRef kernel);
+
+/// Groups of f32 that are joined compute zeros: this many times the products at
+/// most, which costs what blocks save.
+inline constexpr int64_t maxJoinedFloats = 4;
+/// Returns how many groups of a convolution, up to `max`, become one, so that
+/// its channels fill blocks or all of them are one; 0 where none do. `channels`
+/// are those per group.
+int64_t groupsPerBlock(int64_t outputs, int64_t channels, int64_t groups, int64_t max);
+/// Returns f32 weights [outputs, channels per group, ...taps] for groups of
+/// which `joined` are one, with zeros between them; null where the data cannot
+/// be read.
+mlir::ElementsAttr joinGroups(mlir::ElementsAttr weights, int64_t groups, int64_t joined);
+
 /// Returns f32 weights [outputs, inputs, ...taps] as [output blocks, input
 /// blocks, taps, lanes, 16], where `lanes` input channels are a block; zeros
 /// for channels that do not exist. `images` are the channels of each image that

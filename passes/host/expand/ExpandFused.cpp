@@ -191,17 +191,19 @@ struct HostExpandFused : impl::HostExpandFusedBase<HostExpandFused> {
   using HostExpandFusedBase::HostExpandFusedBase;
 
   void runOnOperation() override {
+    // The products are in front.
+    constexpr size_t products = 4;
     static constexpr StringLiteral kernels[] = {"FusedConv",
-                                                "BiasSplitGelu",
                                                 "FusedGemm",
-                                                "TransposeMatMul",
-                                                "SimplifiedLayerNormalization",
                                                 "FusedMatMul",
+                                                "TransposeMatMul",
+                                                "BiasSplitGelu",
+                                                "SimplifiedLayerNormalization",
                                                 "SkipLayerNormalization",
                                                 "SkipSimplifiedLayerNormalization"};
     const ArrayRef<StringLiteral> expanded = kernels;
     numExpanded += expandCalls(getOperation(), getArgument(),
-                               onlyConvolutions ? expanded.take_front() : expanded,
+                               onlyProducts ? expanded.take_front(products) : expanded,
                                "the operators that it consists of",
                                [](HostCallOp call) { return FusedExpander(call).run(); });
   }

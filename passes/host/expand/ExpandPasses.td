@@ -49,8 +49,8 @@ def HostExpandFused : Pass<"host-expand-fused", "::mlir::func::FuncOp"> {
     FusedMatMul, FusedGemm and FusedConv. Where all shapes are static, the operators that
     they stand for have code of the target.
 
-    With `only-convolutions` FusedConv alone is replaced: the CPU has host kernels for the
-    others, and better code for a convolution of a known size. Calls whose statistics are
+    With `only-products` FusedConv, FusedGemm, FusedMatMul and TransposeMatMul are replaced: the
+    CPU has host kernels for the others, and better code for products of known sizes. Calls whose statistics are
     read stay, as do activations other than Relu, Sigmoid and Tanh, and nodes that a user
     placed on the CPU.
 
@@ -64,8 +64,8 @@ def HostExpandFused : Pass<"host-expand-fused", "::mlir::func::FuncOp"> {
     %y = graph.relu %sum
     ```
   }];
-  let options = [Option<"onlyConvolutions", "only-convolutions", "bool", "false",
-                        "Replace FusedConv only">];
+  let options = [Option<"onlyProducts", "only-products", "bool", "false",
+                        "Replace convolutions and products of matrices only">];
   let statistics = [Statistic<"numExpanded", "num-expanded", "Operators that were replaced">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }

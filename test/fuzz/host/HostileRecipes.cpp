@@ -132,7 +132,8 @@ HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
   else if (isDepthwise)
     made.dims.push_back(Dims(outBlocks, rows * columns, block));
   else
-    made.dims.push_back(Dims(outBlocks, inPlanes ? 1 : allBlocks, rows * columns,
+    // Where the weights have one block of inputs, each block of the image is a group.
+    made.dims.push_back(Dims(outBlocks, inPlanes || below(4) == 0 ? 1 : allBlocks, rows * columns,
                              inPlanes ? planes : block, block));
   if (others) {
     made.dims.push_back(Dims(outBlocks * block));
