@@ -47,8 +47,11 @@ public:
     // While the scales of quantized tensors are still known.
     addPass(createGraphFoldPad());
     addPass(createGraphPropagateQdq());
-    if (choices.integers)
-      addPass(createGraphFoldQdqContractions());
+    if (choices.integers) {
+      GraphFoldQdqContractionsOptions factors;
+      factors.onlySumsMultiply = choices.widenFloats;
+      addPass(createGraphFoldQdqContractions(factors));
+    }
     addPass(createGraphLowerQuantized());
     addCleanup();
     addPass(createGraphFoldConstants());

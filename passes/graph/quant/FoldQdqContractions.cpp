@@ -342,9 +342,22 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
 
 /// Replaces the division in a quantize behind arithmetic on quantized tensors by a multiplication
 /// with the inverse scale; a quantize of the model's own real values divides, as the standard
-/// requires.
+/// requires. With `onlySums`, it is replaced behind contractions in integers only: functions of
+/// bytes give the integers of the standard, of ONNX Runtime and of host kernels.
 struct UseFactor : CountingPattern<QuantizeOp> {
-  using CountingPattern::CountingPattern;
+  UseFactor(MLIRContext *context, Pass::Statistic &count, bool onlySums)
+      : CountingPattern(context, count), onlySums(onlySums) {}
+
+  bool onlySums;
+
+  static bool isFromSum(Value value, unsigned depth) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<IntegerConvOp, IntegerFullyConnectedOp>(op))
+      return true;
+    return depth > 0 && isa_and_nonnull<ElementwiseOpInterface>(op) &&
+           llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return isFromSum(operand, depth - 1); });
+  }
 
   static bool isFromIntegers(Value value, unsigned depth) {
     Operation *op = value.getDefiningOp();
@@ -359,7 +372,8 @@ struct UseFactor : CountingPattern<QuantizeOp> {
   LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
     std::optional<QuantParams> params = getQuantParams(op.getType().getElementType());
     if (!params || !params->isPerTensor() || params->scale() == 1.0f ||
-        !isFromIntegers(op.getInput(), /*depth=*/4))
+        !isFromIntegers(op.getInput(), /*depth=*/4) ||
+        (onlySums && !isFromSum(op.getInput(), /*depth=*/6)))
       return failure();
     auto scalar = RankedTensorType::get({}, rewriter.getF32Type());
     Value factor =
@@ -374,12 +388,14 @@ struct UseFactor : CountingPattern<QuantizeOp> {
 };
 
 struct FoldQdqContractions : atc::graph::impl::GraphFoldQdqContractionsBase<FoldQdqContractions> {
+  using GraphFoldQdqContractionsBase::GraphFoldQdqContractionsBase;
+
   void runOnOperation() override {
     RewritePatternSet sums(&getContext());
     sums.add<SumConv>(&getContext(), numSums);
     sums.add<SumProduct<MatMulOp>, SumProduct<FullyConnectedOp>>(&getContext(), numSums);
     RewritePatternSet factors(&getContext());
-    factors.add<UseFactor>(&getContext(), numFactors);
+    factors.add<UseFactor>(&getContext(), numFactors, onlySumsMultiply);
     rewriteToFixpoint(getOperation(), std::move(sums));
     rewriteToFixpoint(getOperation(), std::move(factors));
     foldConstants();
