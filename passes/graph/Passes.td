@@ -154,8 +154,6 @@ def GraphFoldQdqContractions : GraphPass<"graph-fold-qdq-contractions"> {
     %y = graph.mul %f, %scales : ...
     ```
   }];
-  let options = [Option<"onlySumsMultiply", "only-sums-multiply", "bool", "false",
-                       "Multiply by inverse scales behind contractions only">];
   let statistics = [
     Statistic<"numFactors", "num-factors", "Number of quantizes that multiply, not divide">,
     Statistic<"numSums", "num-sums", "Number of products in integers">];

@@ -47,11 +47,8 @@ public:
     // While the scales of quantized tensors are still known.
     addPass(createGraphFoldPad());
     addPass(createGraphPropagateQdq());
-    if (choices.integers) {
-      GraphFoldQdqContractionsOptions factors;
-      factors.onlySumsMultiply = choices.widenFloats;
-      addPass(createGraphFoldQdqContractions(factors));
-    }
+    if (choices.integers)
+      addPass(createGraphFoldQdqContractions());
     addPass(createGraphLowerQuantized());
     addCleanup();
     addPass(createGraphFoldConstants());
