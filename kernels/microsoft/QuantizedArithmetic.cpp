@@ -57,33 +57,13 @@ void mapGate(Context &c, const Dims &shape, const T *image, const T *gate, T *ou
   });
 }
 
-/// A sum of quantized elements whose scales and zero points are combined: a * left + b * right +
-/// shift, rounded half to even, plus the zero point of the result.
-struct QuantizedSum {
-  /// Sums below it are rounded by the addition of 1.5 * 2^23.
-  static constexpr float kLimit = 1 << 22, kRounding = 3 * kLimit;
-  float left, right, shift;
-  int32_t zero;
-
-  QuantizedSum(const Quantum &a, const Quantum &b, const Quantum &c)
-      : left(float(a.scale) / float(c.scale)), right(float(b.scale) / float(c.scale)),
-        shift(-(float(a.zero) * left + float(b.zero) * right)), zero(int32_t(c.zero)) {}
-
-  /// Returns whether sums of any elements are below the limit.
-  bool isExact() const {
-    return 256 * (math::abs(left) + math::abs(right)) + math::abs(shift) < kLimit;
-  }
-  template <typename T> T operator()(T x, T y) const {
-    const float rounded = float(x) * left + (float(y) * right + shift) + kRounding;
-    const int32_t sum =
-        __builtin_bit_cast(int32_t, rounded) - __builtin_bit_cast(int32_t, kRounding) + zero;
-    return T(minimum(maximum(sum, int32_t(lowest<T>())), int32_t(highest<T>())));
-  }
-};
+/// Returns a product that no addition behind it takes in before it is rounded.
+inline float roundedProduct(float a, float b) { return __builtin_canonicalizef(a * b); }
 
 /// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
-/// DequantizeLinear, the operator and QuantizeLinear in registers.
-template <bool isSum, typename Fn> void binary(Context &c, Fn &&f) {
+/// DequantizeLinear, the operator and QuantizeLinear in registers, each rounded as theirs: ONNX
+/// Runtime's own sums of other factors round halves by architecture.
+template <typename Fn> void binary(Context &c, Fn &&f) {
   const Tensor a = c.in(0), b = c.in(3);
   Dims shape = a.dims();
   if (a.dtype() != b.dtype())
@@ -99,35 +79,31 @@ template <bool isSum, typename Fn> void binary(Context &c, Fn &&f) {
   auto compute = [&](auto type) {
     using T = typename decltype(type)::Type;
     const auto fn = [=](T x, T y) {
-      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+      const float real =
+          f(roundedProduct(float(x) - zeroA, scaleA), roundedProduct(float(y) - zeroB, scaleB));
       return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
     };
     const T *left = a.as<T>(), *right = b.as<T>();
     T *to = reinterpret_cast<T *>(out);
-    auto run = [&](const auto &fn) {
-      if (isGate(a.dims(), b.dims()))
-        return mapGate(c, shape, left, right, to, fn);
-      if (isGate(b.dims(), a.dims()))
-        return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
-      mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
-    };
-    if constexpr (isSum) {
-      if (const QuantizedSum sum(qa, qb, qc); sum.isExact())
-        return run(sum);
-    }
-    run(fn);
+    if (isGate(a.dims(), b.dims()))
+      return mapGate(c, shape, left, right, to, fn);
+    if (isGate(b.dims(), a.dims()))
+      return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
+    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
   };
   if (!dispatchBytes(a.dtype(), compute))
     c.failType(a.dtype());
 }
 
-/// The results for all 256 elements that there can be: table[uint8_t(x)].
+/// The results for all 256 elements that there can be: table[uint8_t(x)]. They are rounded as those
+/// of DequantizeLinear, a function of floats, and QuantizeLinear.
 template <typename Fn>
 void fillTable(uint8_t *table, uint8_t dtype, const Quantum &from, const Quantum &to, Fn &&f) {
   double values[256];
   for (int i = 0; i < 256; ++i) {
     const int element = dtype == I8 ? int(int8_t(i)) : i;
-    values[i] = to.quantized(f((element - from.zero) * from.scale));
+    const float real = f(float(element - from.zero) * float(from.scale));
+    values[i] = double(__builtin_rintf(real / float(to.scale))) + to.zero;
   }
   storeRounded(table, dtype, 0, values, 256);
 }
@@ -245,17 +221,17 @@ void averagePlanes(Context &c, char *out, const T *data, const Dims &shape, cons
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
-  binary</*isSum=*/true>(*this, [](float a, float b) { return a + b; });
+  binary(*this, [](float a, float b) { return a + b; });
 }
 ATC_KERNEL(QLinearMul) {
-  binary</*isSum=*/false>(*this, [](float a, float b) { return a * b; });
+  binary(*this, [](float a, float b) { return a * b; });
 }
 ATC_KERNEL(QLinearSigmoid) {
-  unary(*this, [](double x) { return math::sigmoid(x); });
+  unary(*this, [](float x) { return float(math::sigmoid(double(x))); });
 }
 ATC_KERNEL(QLinearLeakyRelu) {
-  const double alpha = number("alpha", 0.01);
-  unary(*this, [=](double x) { return x < 0 ? alpha * x : x; });
+  const float alpha = float(number("alpha", 0.01));
+  unary(*this, [=](float x) { return x < 0 ? alpha * x : x; });
 }
 
 /// Computes table[x], where x is read as a number from 0 to 255.
@@ -274,9 +250,10 @@ ATC_KERNEL(QLinearSoftmax) {
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
-  // As ONNX Runtime does it, 1 has a whole number of steps, whatever the scale.
+  // As ONNX Runtime does it, 1 has a whole number of steps, whatever the scale. Softmax between
+  // DequantizeLinear and QuantizeLinear keeps the scale.
   const float steps = __builtin_floorf(1 / float(to.scale));
-  if (steps >= 1)
+  if (steps >= 1 && !integer("keep_scale", 0))
     to.scale = 1 / double(steps);
   // Up to opset 12 all dims from the axis on were one.
   const bool flat = integer("opset", 13) < 13;
@@ -381,7 +358,9 @@ ATC_KERNEL(QLinearAveragePool) {
   auto quantizedMean = [&](double sum, double met) {
     // With pads, what a window of ceil_mode has behind them counts as well, as in ONNX Runtime.
     const double counted = withPads ? double(w.kernel.product()) : met;
-    return to.quantized(counted ? (sum - from.zero * met) * from.scale / counted : 0);
+    const float mean =
+        counted ? float(sum - from.zero * met) * float(from.scale) / float(counted) : 0;
+    return double(__builtin_rintf(mean / float(to.scale))) + to.zero;
   };
   auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;

@@ -35,8 +35,8 @@ namespace atc::cpu {
 
 namespace {
 
-/// A formula of sums, of products with constants and of lower bounds over one or two integers of 8
-/// bits.
+/// A formula of sums, of products with and quotients by constants, and of lower bounds over one or
+/// two integers of 8 bits.
 class Formula {
 public:
   /// Reads the formula that computes `value`; nothing where it has another form.
@@ -73,6 +73,8 @@ public:
         result = lhs + rhs;
       if (step.kind == Step::Sub)
         result = lhs - rhs;
+      if (step.kind == Step::Div)
+        result = lhs / rhs;
       if (step.kind == Step::Max)
         result = withBounds ? std::max(lhs, rhs) : lhs;
       values.push_back(result);
@@ -87,7 +89,7 @@ private:
     float constant = 0;
   };
   struct Step {
-    enum Kind : uint8_t { Add, Sub, Mul, Max } kind;
+    enum Kind : uint8_t { Add, Sub, Mul, Div, Max } kind;
     Operand lhs, rhs;
   };
 
@@ -109,16 +111,17 @@ private:
             .Case<arith::AddFOp>([](auto) { return Step::Add; })
             .Case<arith::SubFOp>([](auto) { return Step::Sub; })
             .Case<arith::MulFOp>([](auto) { return Step::Mul; })
+            .Case<arith::DivFOp>([](auto) { return Step::Div; })
             .Case<arith::MaximumFOp>([](auto) { return Step::Max; })
             .Default(std::nullopt);
     std::optional<Operand> lhs = kind ? add(op->getOperand(0)) : std::nullopt;
     std::optional<Operand> rhs = lhs ? add(op->getOperand(1)) : std::nullopt;
     if (!rhs)
       return std::nullopt;
-    // A product of two integers is no sum, and a bound is a constant.
+    // A product of two integers is no sum, and divisors and bounds are constants.
     const bool hasConstant =
         rhs->kind == Operand::Constant || (*kind == Step::Mul && lhs->kind == Operand::Constant);
-    if ((*kind == Step::Mul || *kind == Step::Max) && !hasConstant)
+    if ((*kind == Step::Mul || *kind == Step::Div || *kind == Step::Max) && !hasConstant)
       return std::nullopt;
     steps.push_back({*kind, *lhs, *rhs});
     return Operand{Operand::Step, steps.size() - 1};

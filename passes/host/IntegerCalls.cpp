@@ -312,6 +312,8 @@ private:
     // Softmax over one dim, not over all behind it.
     if (op.getKernel() == "Softmax") {
       parameters.emplace_back(rewriter.getStringAttr("opset"), rewriter.getDenseI64ArrayAttr({13}));
+      parameters.emplace_back(rewriter.getStringAttr("keep_scale"),
+                              rewriter.getDenseI64ArrayAttr({1}));
       if (!op.getParameters().get("axis"))
         parameters.emplace_back(rewriter.getStringAttr("axis"),
                                 rewriter.getDenseI64ArrayAttr({-1}));

@@ -8,6 +8,7 @@
 #include "dialects/graph/ops/ReduceOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "dialects/graph/ops/UnaryOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/LowerGraph.h"
@@ -47,6 +48,14 @@ bool isImage(Value value) {
 bool canGenerate(Operation *op, bool widenFloats) {
   if (isa<graph::ConstantOp>(op))
     return true;
+  // Interpolated integers are truncated, so that each rounding of the sum before counts: the host
+  // kernel adds in the order of the source format's runtimes. Only targets with host kernels do.
+  if (auto cast = dyn_cast<graph::CastOp>(op); cast && widenFloats) {
+    auto resize = cast.getInput().getDefiningOp<graph::ResizeOp>();
+    if (resize && resize.getMode() != graph::ResizeMode::Nearest &&
+        isa<IntegerType>(tensorType(cast.getResult()).getElementType()))
+      return false;
+  }
   if (!llvm::all_of(op->getOperandTypes(), hasElements) ||
       !llvm::all_of(op->getResultTypes(), hasElements))
     return false;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small networks of DequantizeLinear, operators and QuantizeLinear. With open dims they are host
 calls on the stored integers, and give what the code for fixed dims gives, but for single steps
-where arithmetic between quantized tensors rounds differently.
+where means of windows are rounded differently.
 
 Needs numpy, onnx and pytest.
 """
@@ -221,6 +221,50 @@ def test_quantized_with_open_dims(name, dtype, tmp_path):
             most = 0.01 if want.size > 1000 else 0.2
             assert difference.max() <= 2 and (difference > 0).mean() < most
     session.close()
+
+
+def test_every_pair_of_bytes(tmp_path):
+    """What lies at the middle of two integers is rounded as by the three operators one by one, with
+    fixed and with open dims: scales in simple ratios have such results."""
+    pairs = np.stack(np.meshgrid(np.arange(256), np.arange(256), indexing="ij")).astype("u1")
+    scales = {"Add": (0.02, 0.02, 0.04), "Mul": (0.02, 0.03, 0.05), "Concat": (0.02, 0.03, 0.04),
+              "LeakyRelu": (0.02, 0.03, 0.04), "Sigmoid": (0.02, 0.03, 1 / 200)}
+    nodes, constants, want = [], [], {}
+
+    def constant(name, value):
+        constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    functions = {"Add": np.add, "Mul": np.multiply,
+                 "Concat": lambda x, y: np.concatenate([x, y], 1),
+                 "LeakyRelu": lambda x: np.where(x < 0, np.float32(0.1) * x, x),
+                 "Sigmoid": lambda x: (1 / (1 + np.exp(-x.astype("f8")))).astype("f4")}
+    for op, three in scales.items():
+        a, b, c = map(np.float32, three)
+        attributes = {"Concat": {"axis": 1}, "LeakyRelu": {"alpha": 0.1}}.get(op, {})
+        names = [f"{op}_{i}" for i in range(2 if op in ("Add", "Mul", "Concat") else 1)]
+        zero = constant(f"{op}_zero", np.uint8(101))
+        for name, data, scale in zip(names, "ab", (a, b)):
+            nodes.append(helper.make_node(
+                "DequantizeLinear", [data, constant(f"{name}_scale", scale), zero], [name]))
+        nodes.append(helper.make_node(op, names, [f"{op}_real"], **attributes))
+        nodes.append(helper.make_node(
+            "QuantizeLinear", [f"{op}_real", constant(f"{op}_scale", c), zero], [op]))
+        reals = [(data.astype("f4") - 101) * scale for data, scale in zip(pairs, (a, b))]
+        real = functions[op](*reals[:len(names)])
+        want[op] = np.clip(np.rint(real / c) + 101, 0, 255).astype("u1")
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "net", [value(x, TensorProto.UINT8, ["n", "m"]) for x in "ab"],
+                              [value(op, TensorProto.UINT8, None) for op in scales], constants)
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8),
+              str(path))
+    for options in ([], ["--input_shape=a:256,256;b:256,256"]):
+        session = Session(RUNTIME, compile_model(path, tmp_path, *options))
+        got = session.run_values({"a": pairs[0], "b": pairs[1]})
+        session.close()
+        for op, expected in want.items():
+            np.testing.assert_array_equal(got[op], expected, err_msg=f"{op} {options}")
 
 
 def test_without_integers(tmp_path):

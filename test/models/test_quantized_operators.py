@@ -235,6 +235,56 @@ def test_resized_integers(dtype, tmp_path):
     np.testing.assert_array_equal(results[1]["y"][0, 0, 0, :6], np.trunc(row))
 
 
+def between(values, rows, columns):
+    """Linear interpolation as ONNX Runtime computes it: in f32, corner by corner, cut off."""
+    def along(size, scale):
+        at = (np.arange(np.floor(size * scale), dtype="f4") + np.float32(0.5)) / scale - np.float32(0.5)
+        at = np.clip(at, 0, size - 1).astype("f4")
+        low = at.astype("i8")
+        high = np.minimum(low + 1, size - 1)
+        half = np.float32(0.5)
+        return (low, np.where(low == high, half, high.astype("f4") - at)), (
+            high, np.where(low == high, half, at - low.astype("f4")))
+
+    total = np.float32(0)
+    for row, vertical in along(values.shape[2], np.float32(rows)):
+        for column, horizontal in along(values.shape[3], np.float32(columns)):
+            weights = horizontal[None, :] * vertical[:, None]
+            total = total + weights * values[:, :, row][..., column].astype("f4")
+    return np.trunc(total).astype(values.dtype)
+
+
+def test_resized_integers_of_other_scales(tmp_path):
+    """Each rounding of a sum counts where it is cut off."""
+    net = Net("u1")
+    net.nodes.append(helper.make_node("Resize", ["x", "", net.constant(np.float32([1, 1, 1.5, 3]))],
+                                      ["y"], "y", mode="linear"))
+    feeds = {"x": net.bytes(1, 2, 9, 11)}
+    want = between(feeds["x"], 1.5, 3)
+    for dynamic in (True, False):
+        net.write(tmp_path / "net.onnx", {"x": (1, 2, 9, 11)}, {"y": "u1"}, dynamic)
+        np.testing.assert_array_equal(run(tmp_path / "net.onnx", tmp_path, feeds)[1]["y"], want)
+
+
+def test_real_type_that_is_asked_for(tmp_path):
+    """`output_dtype` of DequantizeLinear, not the type of the scale."""
+    net = Net("u1")
+    net.nodes.append(helper.make_node("DequantizeLinear", ["x", net.constant(np.float32(0.1))],
+                                      ["y"], "y", output_dtype=TensorProto.FLOAT16))
+    value = helper.make_tensor_value_info
+    feeds = {"x": net.bytes(3, 5)}
+    for shape in ((3, 5), ("n", 5)):
+        graph = helper.make_graph(net.nodes, "g", [value("x", TensorProto.UINT8, shape)],
+                                  [value("y", TensorProto.FLOAT16, shape)],
+                                  [numpy_helper.from_array(v, k) for k, v in net.constants.items()])
+        path = tmp_path / "net.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)],
+                                    ir_version=11), str(path))
+        got = run(path, tmp_path, feeds)[1]["y"]
+        np.testing.assert_array_equal(got, (feeds["x"] * np.float32(0.1)).astype("f2"))
+        assert got.dtype == np.float16
+
+
 @pytest.mark.parametrize("soc", npu.SOCS)
 @pytest.mark.parametrize("dtype", ["i2", "u2"])
 def test_integers_of_16_bits_between_convolutions(soc, dtype, tmp_path):

@@ -62,18 +62,23 @@ void importQuantizeLinear(NodeContext &n) {
 void importDequantizeLinear(NodeContext &n) {
   Value input = n.input(0);
   refuseBlocks(n);
-  n.ignoreAttr("output_dtype"); // the scale's type determines it
+  // The scale's type, unless another one is asked for.
+  int64_t wanted = n.intAttr("output_dtype", 0);
   if (n.failed())
     return;
+  auto setReal = [&](Value value) {
+    n.setOutput(wanted ? n.cast(value, convertElementType(wanted, n.builder().getContext()))
+                       : value);
+  };
   int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
   if (Type known = knownType(n, 1, 2, n.elementType(input), axis, n.isConstantInput(0)))
-    return n.setOutput(dequantize(n, input, known));
+    return setReal(dequantize(n, input, known));
   Value scale = parameter(n, 1, axis, rank), zeroPoint = parameter(n, 2, axis, rank);
   Value centered = n.cast(input, i32(n));
   if (zeroPoint)
     centered = n.sub(centered, n.cast(zeroPoint, i32(n)));
   Value value = n.mul(n.cast(centered, f32(n)), n.cast(scale, f32(n)));
-  n.setOutput(n.cast(value, n.elementType(scale)));
+  setReal(wanted ? value : n.cast(value, n.elementType(scale)));
 }
 
 /// uint8 over the range of the elements and 0.

@@ -9,6 +9,7 @@
 // CHECK: arith.mulf %{{.*}}, %[[SCALE]]
 // CHECK: %[[X:.*]] = arith.subf
 // CHECK-NOT: arith.mulf
+// CHECK-NOT: arith.divf
 // CHECK: %[[REST:.*]] = math.fma %[[Y]], %{{.*}}, %{{.*}} : f32
 // CHECK: %[[FACTOR:.*]] = arith.constant 0.80{{.*}} : f32
 // CHECK-NEXT: %[[ALL:.*]] = math.fma %[[X]], %[[FACTOR]], %[[REST]] : f32
@@ -23,7 +24,7 @@ func.func @residual(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref
     %z2 = arith.constant 133.0 : f32
     %s1 = arith.constant 0.0390568823 : f32
     %s2 = arith.constant 0.091274321 : f32
-    %inverse = arith.constant 20.4871616 : f32
+    %s3 = arith.constant 0.0488110520 : f32
     %0 = arith.uitofp %byte : i8 to f32
     %1 = arith.subf %0, %z2 : f32
     %2 = arith.mulf %1, %s2 : f32
@@ -36,7 +37,7 @@ func.func @residual(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref
     %9 = arith.subf %8, %z1 : f32
     %10 = arith.mulf %9, %s1 : f32
     %11 = arith.addf %10, %2 : f32
-    %12 = arith.mulf %11, %inverse : f32
+    %12 = arith.divf %11, %s3 : f32
     %13 = math.roundeven %12 : f32
     %14 = arith.maximumf %13, %zero fastmath<nnan,nsz> : f32
     %15 = arith.minimumf %14, %high fastmath<nnan,nsz> : f32

@@ -141,7 +141,7 @@ func.func @activations(%a: tensor<*xui8>, %b: tensor<*xi8>) -> tensor<*xf32> {
 // CHECK-LABEL: func @arithmetic
 // CHECK: %[[A:.*]] = graph.host_call "QLinearAdd"(%arg0, %[[S:.*]], %[[Z:.*]], %arg1, %[[S]], %[[Z]], %[[S]], %[[Z]])
 // CHECK: %[[P:.*]] = graph.host_call "QLinearGlobalAveragePool"(%[[A]], %[[S]], %[[Z]], %[[S]], %[[Z]])
-// CHECK: %[[M:.*]] = graph.host_call "QLinearSoftmax"(%[[P]], {{.*}}) {axis = array<i64: -1>, opset = array<i64: 13>}
+// CHECK: %[[M:.*]] = graph.host_call "QLinearSoftmax"(%[[P]], {{.*}}) {axis = array<i64: -1>, keep_scale = array<i64: 1>, opset = array<i64: 13>}
 // CHECK: graph.host_call "QLinearConcat"(%[[S2:.*]], %[[Z]], %[[M]], %[[S]], %[[Z]], %arg0, %[[S]], %[[Z]]) {axis = array<i64: 1>}
 // CHECK-NOT: f32>) -> tensor<*xf32>
 func.func @arithmetic(%a: tensor<*xui8>, %b: tensor<*xui8>) -> tensor<*xui8> {

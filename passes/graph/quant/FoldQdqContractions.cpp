@@ -340,11 +340,50 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
   }
 };
 
-/// Replaces the division in a quantize behind arithmetic on quantized tensors by a multiplication
-/// with the inverse scale; a quantize of the model's own real values divides, as the standard
-/// requires.
+/// Returns whether the sum of two bytes, in real numbers, is the same integer whether it is divided
+/// by the scale of the result or multiplied by `factor`: `value` is such a sum, perhaps behind a
+/// relu.
+bool isSumOfBytes(Value value, float scale, float factor) {
+  if (auto relu = value.getDefiningOp<ReluOp>())
+    value = relu.getInput();
+  auto sum = value.getDefiningOp<AddOp>();
+  if (!sum)
+    return false;
+  float numbers[2][256];
+  for (auto [operand, of] : llvm::zip_equal(sum->getOperands(), numbers)) {
+    auto real = operand.getDefiningOp<DequantizeOp>();
+    std::optional<QuantParams> params =
+        real ? getQuantParams(getTensorType(real.getInput()).getElementType()) : std::nullopt;
+    if (!params || !params->isPerTensor() || params->most - params->least > 255)
+      return false;
+    // As the formula of a dequantize: each operation is rounded.
+    for (int64_t i = 0; i < 256; ++i)
+      of[i] = static_cast<float>(params->least + i - params->zeroPoint()) * params->scale();
+  }
+  for (float a : numbers[0])
+    for (float b : numbers[1]) {
+      const float both = a + b;
+      if (std::nearbyint(both / scale) != std::nearbyint(both * factor))
+        return false;
+    }
+  return true;
+}
+
+/// Replaces the division in a quantize behind contractions in integers by a multiplication with the
+/// inverse scale, which instructions that add residuals have, and in one behind a sum of bytes
+/// where all sums stay the same. Other quantizes divide, as the standard requires: functions of
+/// bytes give the integers of ONNX Runtime and of host kernels.
 struct UseFactor : CountingPattern<QuantizeOp> {
   using CountingPattern::CountingPattern;
+
+  static bool isFromSum(Value value, unsigned depth) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<IntegerConvOp, IntegerFullyConnectedOp>(op))
+      return true;
+    return depth > 0 && isa_and_nonnull<ElementwiseOpInterface>(op) &&
+           llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return isFromSum(operand, depth - 1); });
+  }
 
   static bool isFromIntegers(Value value, unsigned depth) {
     Operation *op = value.getDefiningOp();
@@ -361,9 +400,12 @@ struct UseFactor : CountingPattern<QuantizeOp> {
     if (!params || !params->isPerTensor() || params->scale() == 1.0f ||
         !isFromIntegers(op.getInput(), /*depth=*/4))
       return failure();
+    const auto inverse = static_cast<float>(1.0 / params->scale());
+    if (!isFromSum(op.getInput(), /*depth=*/6) &&
+        !isSumOfBytes(op.getInput(), params->scale(), inverse))
+      return failure();
     auto scalar = RankedTensorType::get({}, rewriter.getF32Type());
-    Value factor =
-        createConstant(rewriter, derivedLoc(op.getLoc(), "scale"), scalar, {1.0 / params->scale()});
+    Value factor = createConstant(rewriter, derivedLoc(op.getLoc(), "scale"), scalar, {inverse});
     Value scaled =
         MulOp::create(rewriter, derivedLoc(op.getLoc(), "scaled"), op.getInput(), factor);
     rewriter.modifyOpInPlace(op, [&] { op.getInputMutable().assign(scaled); });

@@ -298,6 +298,12 @@ private:
         .Case<arith::SIToFPOp, arith::UIToFPOp>([&](auto) -> Bound { return of[0]; })
         .Case<arith::AddFOp, arith::SubFOp>([&](auto) -> Bound { return of[0] + of[1]; })
         .Case<arith::MulFOp>([&](auto) -> Bound { return of[0] * of[1]; })
+        .Case<arith::DivFOp>([&](auto quotient) -> Bound {
+          // The bound of a divisor bounds no quotient unless it is a constant.
+          if (!isFloatConstant(quotient.getRhs()) || of[1] == 0)
+            return std::nullopt;
+          return of[0] / of[1];
+        })
         .Case<arith::MaximumFOp, arith::MinimumFOp>(
             [&](auto) -> Bound { return std::max(of[0], of[1]); })
         .Case<math::RoundEvenOp>([&](auto) -> Bound { return of[0] + 1; })

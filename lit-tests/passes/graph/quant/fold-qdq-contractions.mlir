@@ -64,3 +64,36 @@ func.func @weights_only(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
   %y = graph.matmul %x, %w : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+
+// -----
+
+!b = !quant.uniform<u8:f32, 5.000000e-01:128>
+
+// All sums of bytes are the same, whether they are divided by the scale or multiplied by 2.
+// CHECK-LABEL: func @sum_of_bytes
+// CHECK: %[[S:.*]] = graph.add
+// CHECK-NEXT: graph.mul %[[S]]
+func.func @sum_of_bytes(%p: tensor<4x!b>, %q: tensor<4x!b>) -> tensor<4x!b> {
+  %x = graph.dequantize %p : (tensor<4x!b>) -> tensor<4xf32>
+  %y = graph.dequantize %q : (tensor<4x!b>) -> tensor<4xf32>
+  %s = graph.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %r = graph.quantize %s : (tensor<4xf32>) -> tensor<4x!b>
+  return %r : tensor<4x!b>
+}
+
+// -----
+
+!b = !quant.uniform<u8:f32, 2.000000e-02:128>
+!c = !quant.uniform<u8:f32, 4.000000e-02:128>
+
+// Sums in the middle of two integers are rounded otherwise if they are multiplied by 25.
+// CHECK-LABEL: func @middles
+// CHECK: %[[S:.*]] = graph.add
+// CHECK-NEXT: graph.quantize %[[S]]
+func.func @middles(%p: tensor<4x!b>, %q: tensor<4x!b>) -> tensor<4x!c> {
+  %x = graph.dequantize %p : (tensor<4x!b>) -> tensor<4xf32>
+  %y = graph.dequantize %q : (tensor<4x!b>) -> tensor<4xf32>
+  %s = graph.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %r = graph.quantize %s : (tensor<4xf32>) -> tensor<4x!c>
+  return %r : tensor<4x!c>
+}
