@@ -31,7 +31,9 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"longest", "longest", "int64_t", "0",
-           "The maximum number of launches that become one; 0: by simulated time">
+           "The maximum number of launches that become one; 0: by simulated time">,
+    Option<"simulatedBytes", "simulated-bytes", "uint64_t", "uint64_t(24) << 30",
+           "The bytes of gm that simulations of the schedule may touch">
   ];
   let statistics = [
     Statistic<"numJoined", "num-joined", "Launches that became part of another one">

@@ -460,8 +460,11 @@ private:
     SmallVector<Operation *> passed{first};
     for (Operation *op = first->getNextNode(), *next; op; op = next) {
       next = op->getNextNode();
-      if (isa<ir::LoopOp>(op) ? containsLoad(op, [](Operation *) { return true; })
-                              : ordersLoads(op))
+      auto stops = [&](ir::InstructionOpInterface inner) {
+        const bool orders = inner.getOperation() != op ? isOnQueueOfLoads(inner) : ordersLoads(op);
+        return orders ? WalkResult::interrupt() : WalkResult::advance();
+      };
+      if (op->walk(stops).wasInterrupted())
         return;
       if (!isLoad(op))
         continue;
@@ -483,11 +486,15 @@ private:
     }
   }
 
-  /// Returns whether an op of the queue for loads or of the scalar unit is no load.
-  static bool ordersLoads(Operation *op) {
+  /// Returns whether an op belongs to the queue for loads or to the scalar unit, which hands all
+  /// queues their instructions.
+  static bool isOnQueueOfLoads(Operation *op) {
     const std::optional<Queue> queue = queueOf(op);
-    return queue && !isLoad(op) && (queue == Queue::MTE2 || queue == Queue::S);
+    return queue == Queue::MTE2 || queue == Queue::S;
   }
+
+  /// Returns whether such an op is no load.
+  static bool ordersLoads(Operation *op) { return isOnQueueOfLoads(op) && !isLoad(op); }
 
   /// Lets the queue for loads wait in front of the first load from `from` on that must: inside of
   /// loops in which other loads come before it. Returns whether there is one.

@@ -306,15 +306,24 @@ private:
   /// runs as long as possible, and only those of them that are faster than their launches.
   SmallVector<unsigned> fastest(SmallVector<unsigned> apart, SymbolTable &symbols) {
     const SmallVector<unsigned> lengths = runsUpTo(UINT32_MAX);
-    ScheduleTime time(soc);
-    // The first run finds an empty L2.
-    if (!timesOf(time, {}))
+    std::optional<ScheduleTime> time(std::in_place, soc, ScheduleTime::kMaxSteps, simulatedBytes);
+    std::optional<std::vector<double>> before = timesOf(*time, {});
+    if (!before || !time->hasRoomFor(1))
       return apart;
-    const std::optional<std::vector<double>> before = timesOf(time, {});
+    // The first run finds an empty L2. Where the limits allow three more, it does not count;
+    // otherwise all are first runs, as one that touches so much finds little that it needs.
+    const bool isCold = !time->hasRoomFor(3), isLast = !time->hasRoomFor(2);
+    auto cyclesOf = [&](ArrayRef<JoinedRun> runs) {
+      if (isCold)
+        time.emplace(soc, ScheduleTime::kMaxSteps, simulatedBytes);
+      return timesOf(*time, runs);
+    };
+    if (!isCold)
+      before = cyclesOf({});
     if (!before)
       return apart;
     const std::vector<JoinedRun> runs = joinAll(lengths, symbols);
-    const std::optional<std::vector<double>> after = timesOf(time, runs);
+    const std::optional<std::vector<double>> after = cyclesOf(runs);
     if (!after)
       return apart;
     SmallVector<unsigned> some;
@@ -326,9 +335,9 @@ private:
       begin += length;
     }
     SmallVector<unsigned> best = sumOf(*after) < sumOf(*before) ? lengths : apart;
-    if (some == apart || some == lengths)
+    if (isLast || some == apart || some == lengths)
       return best;
-    const std::optional<std::vector<double>> mended = timesOf(time, joinAll(some, symbols));
+    const std::optional<std::vector<double>> mended = cyclesOf(joinAll(some, symbols));
     return mended && sumOf(*mended) < std::min(sumOf(*before), sumOf(*after)) ? some : best;
   }
 

@@ -1,6 +1,9 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=1 | FileCheck %s --check-prefix=OFF
 // RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=BYTIME
+// Limits of what simulations touch: of two runs of the first case, of four, and of less than one.
+// RUN: atc-opt %s --split-input-file -npu-join-launches=simulated-bytes=1100000 | FileCheck %s --check-prefix=BYTWO
+// RUN: atc-opt %s --split-input-file -npu-join-launches=simulated-bytes=750000 | FileCheck %s --check-prefix=APART
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: the choice is "3" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
@@ -72,6 +75,9 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
   // BYTIME: om.launch @third_joined(
+  // BYTWO: om.launch @third_joined(
+  // APART-NOT: joined(
+  // APART: om.launch @third(
   // OFF: om.launch @first(
   // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
@@ -136,6 +142,51 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   om.launch @eight(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
   om.launch @six(%a, %y) {chained, cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  return
+}
+}
+
+// -----
+
+// The barriers of the loop order the second load of the weight behind the store that reads what the
+// first one has loaded: it does not move in front of the load that waits.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK-LABEL:  npu.program @barriers_joined(
+// CHECK:          npu.await mte3
+// CHECK:          npu.move %[[V:[a-z0-9]+]], %[[W:arg2]]
+// CHECK:          npu.await mte2
+// CHECK-NEXT:     npu.move
+// CHECK-NEXT:     npu.loop
+// CHECK-NEXT:       npu.pipe_barrier s
+// CHECK:          npu.move %[[V]], %[[W]]
+npu.program @copy(%in: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+npu.program @barriers(%in: !npu.buffer<gm, 1024>, %w: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>, %other: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  %v = npu.alloc {offset = 1024 : i64} : !npu.buffer<ub, 1024>
+  npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %other, %v {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.loop %i = 2 {
+    npu.pipe_barrier s
+  }
+  npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+func.func @main(%x: memref<512xf16>, %y: memref<512xf16> {om.output}, %z: memref<512xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
+  %a = om.alloc {offset = 0 : i64} : memref<512xf16>
+  om.launch @copy(%x, %a) {cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @barriers(%a, %w, %y, %z) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>, memref<512xf16>, memref<512xf16>
   return
 }
 }
