@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_NPU_PROGRAM_JOINEDPROGRAM_H
 
 #include "dialects/npu/Npu.h"
+#include "npu/isa/Isa.h"
 
 #include <array>
 #include <string>
@@ -14,6 +15,10 @@ namespace atc::npu {
 
 /// The sizes of a grid, filled up with 1.
 using GridSizes = std::array<int64_t, kGridDims>;
+
+/// The maximum number of streams of a section, whose parts signal the same event: half of the
+/// events belong to each section of a mixed program.
+inline constexpr size_t kStreams = kEvents / 2;
 
 /// What a part waits for: that so many parts have signaled an event.
 struct PartWait {

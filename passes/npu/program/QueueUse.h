@@ -14,7 +14,9 @@ inline constexpr unsigned kMeetingId = kFlagIds - 1;
 
 /// The properties of a part by which the queues of a core meet at its begin and end.
 struct QueueUse {
+  /// Begins without any use.
   QueueUse() = default;
+  /// Looks at all instructions of a program.
   explicit QueueUse(ir::ProgramOp program) {
     program.walk([&](ir::InstructionOpInterface op) {
       const Queue queue = *queueOf(op);
@@ -28,9 +30,11 @@ struct QueueUse {
     });
   }
 
+  /// Returns the memory of a buffer.
   static Memory memoryOf(mlir::Value buffer) {
     return Memory(mlir::cast<ir::BufferType>(buffer.getType()).getMemory());
   }
+  /// Returns whether the program has instructions on a queue.
   bool has(Queue queue) const { return queues >> unsigned(queue) & 1; }
 
   /// Returns whether an instruction writes to l1 only.

@@ -3,7 +3,6 @@
 
 #include "passes/npu/schedule/PartWaits.h"
 
-#include "npu/isa/Isa.h"
 #include "passes/npu/program/SyncAnalysis.h"
 #include "passes/om/Schedule.h"
 
@@ -47,7 +46,6 @@ void findWaits(ArrayRef<SmallVector<Reach>> reaches, MutableArrayRef<ProgramPart
     int last = -1; ///< its last part so far
     unsigned count = 0;
   };
-  constexpr size_t kStreams = kEvents / 2;
   std::array<std::array<Stream, kStreams>, 2> streams;
   SmallVector<unsigned> orders;
   int awaited[2] = {-1, -1}; // of the other section

@@ -15,6 +15,7 @@ struct Reach {
   int64_t begin = 0, end = 0;
   bool written = false;
 
+  /// Returns whether both are some of the same bytes, and one of them is written.
   bool conflictsWith(const Reach &other) const {
     return (written || other.written) && root == other.root && begin < other.end &&
            other.begin < end;
