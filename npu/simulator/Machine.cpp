@@ -16,7 +16,7 @@ void Machine::record(unsigned core, unsigned queue, const Instruction &instructi
     return;
   if (simulator.spans.size() < simulator.maxSpans)
     simulator.spans.push_back(
-        {launchNumber + uint32_t(layerNumber(instruction.line)), instruction.line,
+        {launchNumber + uint32_t(layerNumber(indexOf(instruction))), instruction.line,
          uint16_t(core - (core < cubeCores ? 0 : cubeCores)), Queue(queue), instruction.opcode,
          stall, Queue(other), origin + from, origin + to, delayed, core >= cubeCores});
   else

@@ -171,6 +171,10 @@ private:
   void setCores(const std::vector<Section> &sections);
   /// Divides the cycles of the launch among its layers.
   void divideCycles();
+  /// Returns the position of an instruction of the program; its line may be that of a source.
+  size_t indexOf(const Instruction &instruction) const {
+    return size_t(&instruction - code.data());
+  }
   /// Returns the layer of an instruction, and its statistics.
   size_t layerNumber(size_t instruction) const {
     return layerOf.empty() ? 0 : layerOf[instruction];
@@ -186,7 +190,7 @@ private:
   /// Takes bytes of gm that are touched off those that are left.
   void spendBytes(uint64_t bytes) { simulator.bytesLeft -= std::min(simulator.bytesLeft, bytes); }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
-    ++statisticsOf(instruction.line).instructions;
+    ++statisticsOf(indexOf(instruction)).instructions;
     ++use(core).instructions;
     if (observer)
       observer->execute(core, instruction, frame);

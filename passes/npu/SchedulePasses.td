@@ -10,8 +10,9 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
   let summary = "Make one launch of several that run in sequence";
   let description = [{
     Launches that continue a task become one launch, whose program contains
-    theirs. Between two parts the cores wait for each other by signals; loads of
-    weights do not wait. The grids of the programs must have a common one: 8 x 1
+    theirs. A part waits by signals for those that it shares bytes with, on all cores;
+    loads of weights do not wait. Parts that do not follow each other, such as those of
+    an interleaved group (npu-split-batch), signal events of their own. The grids of the programs must have a common one: 8 x 1
     and 4 x 2 are both written in the coordinates of 4 x 2. Where cores of both
     kinds can run at once (`crossLatency`), launches on cube cores and those on
     vector cores become the two sections of a mixed program, which wait for each
@@ -31,7 +32,9 @@ def NpuJoinLaunches : Pass<"npu-join-launches", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"longest", "longest", "int64_t", "0",
-           "The maximum number of launches that become one; 0: by simulated time">
+           "The maximum number of launches that become one; 0: by simulated time">,
+    Option<"simulatedBytes", "simulated-bytes", "uint64_t", "uint64_t(24) << 30",
+           "The bytes of gm that simulations of the schedule may touch">
   ];
   let statistics = [
     Statistic<"numJoined", "num-joined", "Launches that became part of another one">

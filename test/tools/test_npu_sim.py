@@ -58,6 +58,15 @@ def test_the_sequential_program_is_scheduled_and_bound_by_memory(folder):
     assert figures(folder, "--schedule", "tiles.mlir") == one
 
 
+def test_layers_are_told_apart_whatever_lines_they_are_on(folder):
+    text = PROGRAMS["by-hand.mlir"].replace("  npu.move %y", MEND + '  npu.layer "last" of "relu" at 1\n  npu.move %y')
+    text = text.replace("  %a = npu.alloc", '  npu.layer "first" of "relu" at 0\n  %a = npu.alloc')
+    (folder / "layers.mlir").write_text("//\n" * 3000 + text)
+    first = figures(folder, "layers.mlir")
+    (folder / "layers.mlir").write_text(text)
+    assert figures(folder, "layers.mlir") == first and first["hazards"] == []
+
+
 def test_larger_tiles_halve_the_instructions(folder):
     text = PROGRAMS["tiles.mlir"].replace("16384", "32768").replace("8192", "16384")
     (folder / "large.mlir").write_text(text.replace("%i = 16", "%i = 8"))

@@ -8,6 +8,7 @@
 #include "npu/soc/Limits.h"
 #include "passes/npu/program/IvRewriter.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/QueueUse.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
 #include <numeric>
@@ -207,34 +208,6 @@ namespace {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// The flag id by which queues meet between two parts.
-constexpr unsigned kMeetingId = kFlagIds - 1;
-
-/// The properties of a part by which the queues of a core meet at its begin and end.
-struct QueueUse {
-  QueueUse() = default;
-  explicit QueueUse(ir::ProgramOp program) {
-    program.walk([&](ir::InstructionOpInterface op) {
-      const Queue queue = *queueOf(op);
-      queues |= 1u << unsigned(queue);
-      if (auto set = dyn_cast<ir::SetFlagOp>(*op))
-        usesMeetingId |= set.getId() + set.getSlots() > kMeetingId;
-      for (const BufferAccess &access : accessesOf(op))
-        if (access.buffer && memoryOf(access.buffer) == Memory::L1)
-          sharesL1 |= queue != Queue::MTE1 && queue != Queue::MTE2;
-    });
-  }
-
-  static Memory memoryOf(Value buffer) {
-    return Memory(cast<ir::BufferType>(buffer.getType()).getMemory());
-  }
-  bool has(Queue queue) const { return queues >> unsigned(queue) & 1; }
-
-  unsigned queues = 0;        ///< a bit per queue
-  bool usesMeetingId = false; ///< some flag has the id by which queues meet
-  bool sharesL1 = false;      ///< others than MTE1 and MTE2 access l1
-};
-
 /// Appends programs to one.
 class Joiner {
 public:
@@ -246,7 +219,6 @@ public:
     joined =
         ir::ProgramOp::create(b, last.getLoc(), last.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
                               last.getSocAttr(), last.getVectorCoreAttr(), FlatSymbolRefAttr());
-    event = other.cores && last.getVectorCore();
     Block *body = b.createBlock(&joined.getBodyRegion());
     for (const JoinedBuffer &buffer : buffers)
       body->addArgument(buffer.type, last.getLoc());
@@ -258,33 +230,42 @@ public:
 
   ir::ProgramOp run(ArrayRef<ProgramPart> parts) {
     Block *body = joined.getBody();
-    unsigned after = 0;
     for (const ProgramPart &part : parts) {
       awaited.clear();
+      for (const PartWait &wait : part.waits)
+        awaited.push_back({wait, int64_t(wait.parts) * (wait.crosses ? other.cores : cores)});
       const QueueUse own(part.program);
-      meetsByFlags = false;
+      meetsByFlags = followsLast = false;
       if (&part != parts.begin()) {
         meetsByFlags = own.has(Queue::MTE1) && own.has(Queue::MTE2) && !own.usesMeetingId &&
                        !last.usesMeetingId && !last.sharesL1;
+        const PartWait forLast{event, ++signaled[event]};
+        followsLast = llvm::is_contained(part.waits, forLast);
+        // The queues that fill other memories than l1 know only from the signals of all cores that
+        // their own one is done.
+        if (meetsByFlags && !followsLast && own.loadsOthers) {
+          awaited.push_back({forLast, int64_t(forLast.parts) * cores});
+          followsLast = true;
+        }
         if (meetsByFlags)
-          signalByFlags();
+          signalByFlags(own);
         else
           signal();
-        awaited.push_back({event, signals});
       }
       last = own;
-      if (part.after > after) {
-        after = part.after;
-        awaited.push_back({1 - event, other.cores * after});
-      }
+      event = part.event;
       OpBuilder b = OpBuilder::atBlockEnd(body);
       ir::LayerOp::create(b, joined.getLoc(), part.name, ir::ProgramOp(part.program).getSymName(),
                           part.position, part.macs);
+      if (meetsByFlags && !followsLast)
+        for (Queue queue : kAfterStores)
+          if (own.has(queue) && queue != stores())
+            flag<ir::WaitFlagOp>(body->end(), stores(), queue);
       // Nothing is written before all that the part waits for is done.
       await(Queue::MTE3, body, body->end());
       if (hasFix())
         await(Queue::FIX, body, body->end());
-      if (meetsByFlags)
+      if (meetsByFlags && followsLast)
         for (Queue queue : {Queue::M, Queue::V})
           if (own.has(queue))
             await(queue, body, body->end(), /*others=*/false);
@@ -296,6 +277,9 @@ public:
       if (!awaitLoads(begin))
         // The signal of the next part's begin must come behind this one.
         await(Queue::MTE2, body, body->end());
+      // MTE2 may tell the stores again that it is done once they know of the last time.
+      if (meetsByFlags && !followsLast)
+        flag<ir::WaitFlagOp>(body->end(), stores(), Queue::MTE2);
     }
     if (other.waitsForLast)
       signal();
@@ -303,24 +287,28 @@ public:
   }
 
 private:
+  /// The queues, besides MTE1 and MTE2, that a part may use before its core has stored the results
+  /// of the last one.
+  static constexpr Queue kAfterStores[] = {Queue::M, Queue::V, Queue::MTE3, Queue::FIX};
+
   bool hasFix() { return soc.split && !joined.getVectorCore(); }
+  Queue stores() { return hasFix() ? Queue::FIX : Queue::MTE3; }
 
   /// Ends a part: each core tells the others that it is done.
   void signal() {
     OpBuilder b = OpBuilder::atBlockEnd(joined.getBody());
     ir::PipeBarrierOp::create(b, joined.getLoc(), ir::QueueKind::S);
     ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind::MTE2, event);
-    signals += cores;
   }
 
   /// Does the same without a barrier, so that MTE2 can load weights of the next part into l1 once
   /// MTE1 has read the last operands of this one, while the cube and the stores still work: the
   /// queue that stores signals when all other queues have told it that they are done. All queues of
-  /// the next part wait for the signals but MTE1 and MTE2, which tell each other that they are done
-  /// with l1 and with the flags between them.
-  void signalByFlags() {
+  /// the `next` part wait for the signals, or where they do not wait for this part on other cores,
+  /// for flags of that queue. Only MTE1 and MTE2 tell each other that they are done with l1 and
+  /// with the flags between them.
+  void signalByFlags(const QueueUse &next) {
     Block *body = joined.getBody();
-    const Queue stores = hasFix() ? Queue::FIX : Queue::MTE3;
     // What MTE1 waits for at the end, such as the cube's last steps, does not concern l1.
     Block::iterator lastUse = body->end();
     while (lastUse != begin && !usesL1(&*std::prev(lastUse)))
@@ -328,13 +316,19 @@ private:
     flag<ir::SetFlagOp>(lastUse, Queue::MTE1, Queue::MTE2);
     for (unsigned number = 0; number < kQueues; ++number)
       if (const Queue queue = Queue(number);
-          last.has(queue) && queue != Queue::S && queue != stores) {
-        flag<ir::SetFlagOp>(body->end(), queue, stores);
-        flag<ir::WaitFlagOp>(body->end(), queue, stores);
+          last.has(queue) && queue != Queue::S && queue != stores()) {
+        flag<ir::SetFlagOp>(body->end(), queue, stores());
+        flag<ir::WaitFlagOp>(body->end(), queue, stores());
       }
     OpBuilder b = OpBuilder::atBlockEnd(body);
-    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind(stores), event);
-    signals += cores;
+    ir::SignalOp::create(b, joined.getLoc(), ir::QueueKind(stores()), event);
+    if (!followsLast) {
+      for (Queue queue : kAfterStores)
+        if (next.has(queue) && queue != stores())
+          flag<ir::SetFlagOp>(body->end(), stores(), queue);
+      for (Queue queue : {Queue::MTE1, Queue::MTE2})
+        flag<ir::SetFlagOp>(body->end(), stores(), queue);
+    }
     flag<ir::WaitFlagOp>(body->end(), Queue::MTE1, Queue::MTE2);
     flag<ir::SetFlagOp>(body->end(), Queue::MTE2, Queue::MTE1);
     flag<ir::WaitFlagOp>(body->end(), Queue::MTE2, Queue::MTE1);
@@ -358,37 +352,34 @@ private:
         .wasInterrupted();
   }
 
-  /// Lets MTE1 wait for the signals in front of the first child of the part in which it does more
-  /// than to tell MTE2 that buffers in l1 are free.
+  /// Lets MTE1 wait for the signals, or for its own core's stores, in front of the first child of
+  /// the part in which it does more than to tell MTE2 that buffers in l1 are free.
   void awaitOnMte1() {
     Block *body = joined.getBody();
     auto does = [](ir::InstructionOpInterface op) {
-      return queueOf(op) == Queue::MTE1 && !isBetweenMte1And2<ir::SetFlagOp>(op, Queue::MTE1)
+      return queueOf(op) == Queue::MTE1 && !QueueUse::isFlagFrom<ir::SetFlagOp>(op, Queue::MTE1)
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     };
     auto first = std::find_if(begin, body->end(),
                               [&](Operation &op) { return op.walk(does).wasInterrupted(); });
-    await(Queue::MTE1, body, first, /*others=*/false);
-  }
-
-  /// Returns whether an op is a flag of MTE1 and MTE2 on this side, from `from` to the other.
-  template <typename OpT> static bool isBetweenMte1And2(Operation *op, Queue from) {
-    auto flag = dyn_cast<OpT>(op);
-    const Queue to = from == Queue::MTE1 ? Queue::MTE2 : Queue::MTE1;
-    return flag && Queue(flag.getFrom()) == from && Queue(flag.getTo()) == to;
+    if (followsLast)
+      await(Queue::MTE1, body, first, /*others=*/false);
+    else
+      flag<ir::WaitFlagOp>(first, stores(), Queue::MTE1);
   }
 
   /// Lets a queue wait for all that the part waits for, without `others` only for the cores of this
   /// section.
   void await(Queue queue, Block *block, Block::iterator place, bool others = true) {
     OpBuilder b(block, place);
-    for (auto [number, count] : awaited) {
-      if (!others && number != event)
+    for (auto [wait, count] : awaited) {
+      if (!others && wait.crosses)
         continue;
       auto value = ir::RangeAttr::get(b.getContext(), 1,
                                       ir::AffineAttr::get(b.getContext(), count, {}), INT64_MAX);
-      ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue), number);
+      ir::AwaitOp::create(b, joined.getLoc(), ValueRange(), value, ir::QueueKind(queue),
+                          wait.event);
     }
   }
 
@@ -434,14 +425,9 @@ private:
   /// Returns whether an op on the queue for loads must wait for the signals: a load of what a part
   /// may have written, and where queues meet by flags, what others than MTE1 may still use.
   bool mustWaitOnQueue(Operation *op) {
-    if (isLoad(op)) {
-      const bool fillsL1 = llvm::all_of(accessesOf(op), [](const BufferAccess &access) {
-        return !access.written || QueueUse::memoryOf(access.buffer) == Memory::L1;
-      });
-      return mustWait(op) || (meetsByFlags && !fillsL1);
-    }
-    return meetsByFlags && !isBetweenMte1And2<ir::SetFlagOp>(op, Queue::MTE2) &&
-           !isBetweenMte1And2<ir::WaitFlagOp>(op, Queue::MTE1);
+    if (isLoad(op))
+      return mustWait(op) || (meetsByFlags && !QueueUse::fillsL1(op));
+    return meetsByFlags && !QueueUse::isBetweenMte1And2(op);
   }
 
   /// Returns whether a load reads what a part may have written.
@@ -460,8 +446,11 @@ private:
     SmallVector<Operation *> passed{first};
     for (Operation *op = first->getNextNode(), *next; op; op = next) {
       next = op->getNextNode();
-      if (isa<ir::LoopOp>(op) ? containsLoad(op, [](Operation *) { return true; })
-                              : ordersLoads(op))
+      auto stops = [&](ir::InstructionOpInterface inner) {
+        const bool orders = inner.getOperation() != op ? isOnQueueOfLoads(inner) : ordersLoads(op);
+        return orders ? WalkResult::interrupt() : WalkResult::advance();
+      };
+      if (op->walk(stops).wasInterrupted())
         return;
       if (!isLoad(op))
         continue;
@@ -483,11 +472,15 @@ private:
     }
   }
 
-  /// Returns whether an op of the queue for loads or of the scalar unit is no load.
-  static bool ordersLoads(Operation *op) {
+  /// Returns whether an op belongs to the queue for loads or to the scalar unit, which hands all
+  /// queues their instructions.
+  static bool isOnQueueOfLoads(Operation *op) {
     const std::optional<Queue> queue = queueOf(op);
-    return queue && !isLoad(op) && (queue == Queue::MTE2 || queue == Queue::S);
+    return queue == Queue::MTE2 || queue == Queue::S;
   }
+
+  /// Returns whether such an op is no load.
+  static bool ordersLoads(Operation *op) { return isOnQueueOfLoads(op) && !isLoad(op); }
 
   /// Lets the queue for loads wait in front of the first load from `from` on that must: inside of
   /// loops in which other loads come before it. Returns whether there is one.
@@ -526,12 +519,14 @@ private:
   SmallVector<int64_t> grid;
   SocTable soc;
   OtherSection other;
-  unsigned event = 0;
-  SmallVector<std::pair<unsigned, int64_t>, 2> awaited; ///< events and counts, of the present part
+  SmallVector<std::pair<PartWait, int64_t>, 3> awaited; ///< with signals, of the present part
   bool meetsByFlags = false;                            ///< ... begins without a barrier
+  bool followsLast = false;                             ///< ... waits for the part before
   Block::iterator begin;                                ///< ... begins here
   QueueUse last;                                        ///< of the part before the present one
-  int64_t cores = 1, signals = 0;
+  unsigned event = 0;                                   ///< ... is signaled
+  std::array<unsigned, kEvents> signaled = {};          ///< the parts so far, by their event
+  int64_t cores = 1;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_NPU_PROGRAM_JOINEDPROGRAM_H
 
 #include "dialects/npu/Npu.h"
+#include "npu/isa/Isa.h"
 
 #include <array>
 #include <string>
@@ -15,15 +16,27 @@ namespace atc::npu {
 /// The sizes of a grid, filled up with 1.
 using GridSizes = std::array<int64_t, kGridDims>;
 
+/// The maximum number of streams of a section, whose parts signal the same event: half of the
+/// events belong to each section of a mixed program.
+inline constexpr size_t kStreams = kEvents / 2;
+
+/// What a part waits for: that so many parts have signaled an event.
+struct PartWait {
+  unsigned event = 0, parts = 0;
+  bool crosses = false; ///< they are parts of the other section of a mixed program
+  bool operator==(const PartWait &) const = default;
+};
+
 /// A program that becomes part of another one.
 struct ProgramPart {
   ir::ProgramOp program;
   llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
   /// The dims of its grid, of which one may grow: further cores have nothing to do (findGrowth).
   std::array<bool, kGridDims> grows = {};
-  /// The parts of the other section of a mixed program that must be done before this part reads or
-  /// writes what they do, all the first ones.
-  unsigned after = 0;
+  /// What must be done before this part reads or writes what others do. Each part waits for the one
+  /// before that signals the same event, so that a number of signals tells which parts are done.
+  llvm::SmallVector<PartWait, 3> waits;
+  unsigned event = 0;   ///< that its cores signal when it is done
   std::string name;     ///< of its launch, for reports
   int64_t macs = 0;     ///< of its launch
   int64_t position = 0; ///< among all parts, those of the other section included
@@ -61,7 +74,7 @@ void findGrowth(ProgramPart &part, int64_t cores);
 bool isJoinable(ir::ProgramOp program);
 
 /// The maximum number of instructions between two parts.
-inline constexpr size_t kMeetingInstructions = 24;
+inline constexpr size_t kMeetingInstructions = 48;
 
 /// Returns whether a program may have so many instructions and buffers.
 bool isPossibleSize(size_t instructions, size_t buffers);
@@ -73,10 +86,10 @@ struct OtherSection {
 };
 
 /// Builds a program with `buffers` that runs joinable `parts` one after the other on `grid`, a
-/// common grid of theirs. The parts have offsets in local memories and are synchronized. Between
-/// two of them the cores wait for each other; only loads of constant buffers do not wait. The
-/// program is inserted in front of the last part's, with its name. Of a mixed program it is one
-/// section: cube cores signal event 0, vector cores event 1.
+/// common grid of theirs. The parts have offsets in local memories and are synchronized. Each part
+/// waits for the parts that it names, on all cores, and for the part before on its own core; only
+/// loads of constant buffers do not wait. The program is inserted in front of the last part's, with
+/// its name. Of a mixed program it is one section.
 ir::ProgramOp joinPrograms(llvm::ArrayRef<ProgramPart> parts, llvm::ArrayRef<int64_t> grid,
                            llvm::ArrayRef<JoinedBuffer> buffers, OtherSection other = {});
 

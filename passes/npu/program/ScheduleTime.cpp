@@ -16,7 +16,8 @@ namespace atc::npu {
 static constexpr uint64_t kWeights = 1ull << 28, kArena = 1ull << 40, kBoundary = 1ull << 44;
 
 ScheduleTime::ScheduleTime(const SocTable &soc, uint64_t maxSteps, uint64_t maxBytes)
-    : soc(soc), maxBytes(maxBytes), simulator(soc), nextWeight(kWeights), nextArgument(kBoundary) {
+    : soc(soc), maxSteps(maxSteps), maxBytes(maxBytes), simulator(soc), nextWeight(kWeights),
+      nextArgument(kBoundary) {
   simulator.stepsLeft = maxSteps;
   simulator.bytesLeft = maxBytes;
 }
@@ -89,6 +90,11 @@ std::optional<std::vector<double>> ScheduleTime::run(ArrayRef<TimedLaunch> launc
   }
   simulator.forgetLaunches(0);
   return cycles;
+}
+
+bool ScheduleTime::hasRoomFor(unsigned count) const {
+  return simulator.stepsLeft / count >= maxSteps - simulator.stepsLeft &&
+         simulator.bytesLeft / count >= maxBytes - simulator.bytesLeft;
 }
 
 } // namespace atc::npu

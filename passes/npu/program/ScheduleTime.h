@@ -30,13 +30,17 @@ public:
   /// `maxSteps` limits the instructions of all cores that all runs together simulate, `maxBytes`
   /// the bytes of gm that they touch: each line of L2 that a transfer touches takes time. As they
   /// are, runs take some seconds.
-  explicit ScheduleTime(const SocTable &soc, uint64_t maxSteps = 20'000'000,
+  static constexpr uint64_t kMaxSteps = 20'000'000;
+  explicit ScheduleTime(const SocTable &soc, uint64_t maxSteps = kMaxSteps,
                         uint64_t maxBytes = uint64_t(24) << 30);
 
   /// Returns the cycles of each launch of a run. Programs must have offsets in local memories, and
   /// buffers in the arena their offsets. Returns nothing where a launch cannot be simulated or a
   /// limit is reached; the object is then of no further use. The result is deterministic.
   std::optional<std::vector<double>> run(llvm::ArrayRef<TimedLaunch> launches);
+
+  /// Returns whether `count` more runs like the one so far stay below the limits.
+  bool hasRoomFor(unsigned count) const;
 
 private:
   /// Returns the encoded program, which is made once; null where it cannot be encoded.
@@ -45,7 +49,7 @@ private:
   uint64_t addressOf(mlir::Value buffer);
 
   SocTable soc;
-  uint64_t maxBytes;
+  uint64_t maxSteps, maxBytes;
   Simulator simulator;
   std::map<mlir::Operation *, Program> programs;
   llvm::DenseMap<mlir::Value, uint64_t> addresses; ///< of weights, inputs and outputs

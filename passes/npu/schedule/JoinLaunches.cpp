@@ -15,12 +15,12 @@
 #include "passes/npu/program/ScheduleTime.h"
 #include "passes/npu/program/SyncAnalysis.h"
 #include "passes/npu/schedule/JoinChoice.h"
+#include "passes/npu/schedule/PartWaits.h"
 #include "passes/npu/schedule/PreloadWeights.h"
 #include "passes/npu/schedule/UnusedPrograms.h"
 #include "passes/om/Schedule.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 #include <numeric>
 
@@ -39,18 +39,6 @@ struct Run {
   CommonGrid grids[2]; ///< of launches on cube cores and on vector cores
   unsigned length = 0;
   size_t instructions = 0, buffers = 0;
-};
-
-/// Bytes that a launch reads or writes.
-struct Reach {
-  Value root; ///< null: the arena, where lifetimes share bytes
-  int64_t begin = 0, end = 0;
-  bool written = false;
-
-  bool conflictsWith(const Reach &other) const {
-    return (written || other.written) && root == other.root && begin < other.end &&
-           other.begin < end;
-  }
 };
 
 /// A program as a part, if it can be one.
@@ -306,15 +294,24 @@ private:
   /// runs as long as possible, and only those of them that are faster than their launches.
   SmallVector<unsigned> fastest(SmallVector<unsigned> apart, SymbolTable &symbols) {
     const SmallVector<unsigned> lengths = runsUpTo(UINT32_MAX);
-    ScheduleTime time(soc);
-    // The first run finds an empty L2.
-    if (!timesOf(time, {}))
+    std::optional<ScheduleTime> time(std::in_place, soc, ScheduleTime::kMaxSteps, simulatedBytes);
+    std::optional<std::vector<double>> before = timesOf(*time, {});
+    if (!before || !time->hasRoomFor(1))
       return apart;
-    const std::optional<std::vector<double>> before = timesOf(time, {});
+    // The first run finds an empty L2. Where the limits allow three more, it does not count;
+    // otherwise all are first runs, as one that touches so much finds little that it needs.
+    const bool isCold = !time->hasRoomFor(3), isLast = !time->hasRoomFor(2);
+    auto cyclesOf = [&](ArrayRef<JoinedRun> runs) {
+      if (isCold)
+        time.emplace(soc, ScheduleTime::kMaxSteps, simulatedBytes);
+      return timesOf(*time, runs);
+    };
+    if (!isCold)
+      before = cyclesOf({});
     if (!before)
       return apart;
     const std::vector<JoinedRun> runs = joinAll(lengths, symbols);
-    const std::optional<std::vector<double>> after = timesOf(time, runs);
+    const std::optional<std::vector<double>> after = cyclesOf(runs);
     if (!after)
       return apart;
     SmallVector<unsigned> some;
@@ -326,9 +323,9 @@ private:
       begin += length;
     }
     SmallVector<unsigned> best = sumOf(*after) < sumOf(*before) ? lengths : apart;
-    if (some == apart || some == lengths)
+    if (isLast || some == apart || some == lengths)
       return best;
-    const std::optional<std::vector<double>> mended = timesOf(time, joinAll(some, symbols));
+    const std::optional<std::vector<double>> mended = cyclesOf(joinAll(some, symbols));
     return mended && sumOf(*mended) < std::min(sumOf(*before), sumOf(*after)) ? some : best;
   }
 
@@ -368,7 +365,10 @@ private:
         part.buffers.push_back(
             numbers.insert({{operand, buffer.getType()}, unsigned(numbers.size())}).first->second);
     }
-    findWaits(begin, parts);
+    std::vector<SmallVector<Reach>> reaches;
+    for (unsigned i = 0; i < length; ++i)
+      reaches.push_back(reachesOf(begin + i));
+    findWaits(reaches, parts);
     moveToEnd(parts, unsigned(numbers.size()));
     SmallVector<Value> operands(numbers.size());
     std::vector<JoinedBuffer> buffers(numbers.size());
@@ -382,47 +382,8 @@ private:
     return {begin, length, programOf(parts, run, buffers, symbols), operands};
   }
 
-  /// Returns the bytes in gm that a launch reads and writes, weights excepted.
   SmallVector<Reach> reachesOf(size_t index) {
-    ir::ProgramOp program = programs[index];
-    llvm::SmallBitVector written(unsigned(program.getBuffers().size()));
-    program.walk([&](ir::InstructionOpInterface op) {
-      for (const BufferAccess &access : accessesOf(op))
-        if (auto buffer = dyn_cast_or_null<BlockArgument>(access.buffer);
-            buffer && access.written && buffer.getOwner() == program.getBody())
-          written.set(buffer.getArgNumber());
-    });
-    SmallVector<Reach> reaches;
-    for (auto [number, operand, buffer] :
-         llvm::enumerate(launches[index].getOperands_(), program.getBuffers())) {
-      const om::BufferPart part = om::resolveViews(operand);
-      if (part.root.getDefiningOp<om::WeightOp>())
-        continue;
-      auto alloc = part.root.getDefiningOp<om::AllocOp>();
-      const int64_t begin = part.offset + (alloc ? int64_t(alloc.getOffset().value_or(0)) : 0);
-      reaches.push_back({alloc ? Value() : part.root, begin,
-                         begin + int64_t(cast<ir::BufferType>(buffer.getType()).getBytes()),
-                         written[unsigned(number)]});
-    }
-    return reaches;
-  }
-
-  /// Sets for each part of a run from launch `begin` on how many of the other kind it waits for.
-  void findWaits(size_t begin, std::vector<ProgramPart> &parts) {
-    std::vector<SmallVector<Reach>> reaches;
-    unsigned counts[2] = {}; // of the parts so far, by their kind
-    SmallVector<unsigned> orders;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const bool kind = isOnVectorCores(begin + i);
-      reaches.push_back(reachesOf(begin + i));
-      orders.push_back(++counts[kind]);
-      for (size_t j = i; j-- > 0 && !parts[i].after;)
-        if (isOnVectorCores(begin + j) != kind && llvm::any_of(reaches[i], [&](const Reach &mine) {
-              return llvm::any_of(reaches[j],
-                                  [&](const Reach &other) { return mine.conflictsWith(other); });
-            }))
-          parts[i].after = orders[j];
-    }
+    return npu::reachesOf(launches[index], programs[index]);
   }
 
   /// Renumbers the buffers so that the one that the last part writes is the last one.
@@ -439,8 +400,8 @@ private:
     for (auto &[otherParts, otherBuffers, program] : made)
       if (otherBuffers == buffers &&
           llvm::equal(otherParts, parts, [](const ProgramPart &a, const ProgramPart &b) {
-            return a.program == b.program && a.buffers == b.buffers && a.after == b.after &&
-                   a.name == b.name && a.macs == b.macs;
+            return a.program == b.program && a.buffers == b.buffers && a.waits == b.waits &&
+                   a.event == b.event && a.name == b.name && a.macs == b.macs;
           }))
         return program;
     std::vector<ProgramPart> sections[2];
@@ -476,8 +437,13 @@ private:
     other.cores = 1;
     for (int64_t size : grid.sizes())
       other.cores *= size;
-    other.waitsForLast =
-        llvm::any_of(others, [&](const ProgramPart &part) { return part.after == own.size(); });
+    const PartWait forLast{
+        own.back().event,
+        unsigned(llvm::count_if(
+            own, [&](const ProgramPart &part) { return part.event == own.back().event; })),
+        /*crosses=*/true};
+    other.waitsForLast = llvm::any_of(
+        others, [&](const ProgramPart &part) { return llvm::is_contained(part.waits, forLast); });
     return other;
   }
 
@@ -513,10 +479,7 @@ private:
       SmallVector<Reach> own = reachesOf(index);
       llvm::erase_if(own, [](const Reach &reach) { return !reach.written; });
       const bool isLast = index + 1 == run.begin + run.length;
-      if (!isLast && llvm::none_of(own, [&](const Reach &reach) {
-            return llvm::any_of(later,
-                                [&](const Reach &other) { return reach.conflictsWith(other); });
-          })) {
+      if (!isLast && !conflict(own, later)) {
         const int64_t operand = llvm::find(run.operands, target) - run.operands.begin();
         SmallVector<NamedAttribute> entry{
             b.getNamedAttr("operand", b.getI64IntegerAttr(operand)),

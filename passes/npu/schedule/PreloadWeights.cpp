@@ -248,18 +248,27 @@ private:
     Choice own{factor, share(factor, symbols)};
     if (own.second.empty())
       return own;
-    ScheduleTime time(soc);
-    // The first run finds an empty L2.
-    if (!cyclesOf(time, {}))
+    std::optional<ScheduleTime> time(soc);
+    std::optional<double> without = cyclesOf(*time, {});
+    if (!without || !time->hasRoomFor(1))
       return own;
-    const std::optional<double> without = cyclesOf(time, {});
-    if (!without)
-      return own;
-    const std::optional<double> with = cyclesOf(time, own.second);
+    // The first run finds an empty L2. Where the limits allow three more, it does not count;
+    // otherwise all are first runs, as one that touches so much finds little that it needs.
+    const bool isCold = !time->hasRoomFor(3), isLast = !time->hasRoomFor(2);
+    auto measure = [&](const LoadingLaunches &loading) {
+      if (isCold)
+        time.emplace(soc);
+      return cyclesOf(*time, loading);
+    };
+    if (!isCold)
+      without = measure({});
+    const std::optional<double> with = without ? measure(own.second) : std::nullopt;
     if (!with)
       return own;
+    if (isLast)
+      return *with < *without ? own : Choice();
     Choice half{factor / 2, share(factor / 2, symbols)};
-    const std::optional<double> withHalf = cyclesOf(time, half.second);
+    const std::optional<double> withHalf = measure(half.second);
     if (withHalf && *withHalf < std::min(*with, *without))
       return half;
     return *with < *without ? own : Choice();

@@ -1,6 +1,9 @@
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=8 | FileCheck %s
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=1 | FileCheck %s --check-prefix=OFF
 // RUN: atc-opt %s --split-input-file -npu-join-launches | FileCheck %s --check-prefix=BYTIME
+// Limits of what simulations touch: of two runs of the first case, of four, and of less than one.
+// RUN: atc-opt %s --split-input-file -npu-join-launches=simulated-bytes=1100000 | FileCheck %s --check-prefix=BYTWO
+// RUN: atc-opt %s --split-input-file -npu-join-launches=simulated-bytes=750000 | FileCheck %s --check-prefix=APART
 // RUN: atc-opt %s --split-input-file -npu-join-launches=longest=2 | FileCheck %s --check-prefix=TWO
 // RUN: atc-opt %s --split-input-file -npu-join-launches --remarks-filter=npu-join-launches --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: the choice is "3" for the key "npu-join-launches|Ascend310P3|main|32768xf16,32768xf16|{{[0-9a-f]+}}"
@@ -72,6 +75,9 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   // CHECK-NOT: om.launch
   // BYTIME: om.launch @third_joined(
+  // BYTWO: om.launch @third_joined(
+  // APART-NOT: joined(
+  // APART: om.launch @third(
   // OFF: om.launch @first(
   // TWO: om.launch @second_joined(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {cost = 3 : i64, om.left_tensors = [{location = #loc{{[0-9]*}}, operand = 1 : i64}]}
   om.launch @first(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
@@ -119,7 +125,6 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
 // on eight.
 module attributes {npu.soc = "Ascend310P3"} {
 // CHECK: npu.program @six_joined({{.*}}) grid(%{{[a-z0-9]+}} = 8) soc
-// CHECK: npu.await mte2 event 0 {value = #npu.range<1 from <8>>}
 // CHECK: npu.move {{.*}} {bytes = #npu.range<8192 from <0, [8192]> below 49152>
 npu.program @eight(%in: !npu.buffer<gm, 65536>, %out: !npu.buffer<gm, 65536>) grid(%core = 8) soc "Ascend310P3" {
   %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 8192>
@@ -136,6 +141,51 @@ func.func @main(%x: memref<32768xf16>, %y: memref<32768xf16> {om.output}) {
   %a = om.alloc {offset = 0 : i64} : memref<32768xf16>
   om.launch @eight(%x, %a) {cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
   om.launch @six(%a, %y) {chained, cost = 1 : i64} : memref<32768xf16>, memref<32768xf16>
+  return
+}
+}
+
+// -----
+
+// The barriers of the loop order the second load of the weight behind the store that reads what the
+// first one has loaded: it does not move in front of the load that waits.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK-LABEL:  npu.program @barriers_joined(
+// CHECK:          npu.await mte3
+// CHECK:          npu.move %[[V:[a-z0-9]+]], %[[W:arg2]]
+// CHECK:          npu.await mte2
+// CHECK-NEXT:     npu.move
+// CHECK-NEXT:     npu.loop
+// CHECK-NEXT:       npu.pipe_barrier s
+// CHECK:          npu.move %[[V]], %[[W]]
+npu.program @copy(%in: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+npu.program @barriers(%in: !npu.buffer<gm, 1024>, %w: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>, %other: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  %v = npu.alloc {offset = 1024 : i64} : !npu.buffer<ub, 1024>
+  npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %other, %v {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.loop %i = 2 {
+    npu.pipe_barrier s
+  }
+  npu.move %v, %w {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+func.func @main(%x: memref<512xf16>, %y: memref<512xf16> {om.output}, %z: memref<512xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<512xf16> : memref<512xf16>
+  %a = om.alloc {offset = 0 : i64} : memref<512xf16>
+  om.launch @copy(%x, %a) {cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @barriers(%a, %w, %y, %z) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>, memref<512xf16>, memref<512xf16>
   return
 }
 }
@@ -168,7 +218,8 @@ func.func @main(%x: memref<1610612736xf16>, %y: memref<1610612736xf16> {om.outpu
 // Launches on cube and on vector cores become the two sections of a mixed program: @cube and @again
 // on 24 cores, @first and @last on 48. Each section signals an event of its own. @again reads what
 // @first has written in the arena, where it lies in the same bytes, and waits for 48 signals of
-// event 1; @last waits for both parts on cube cores. That is faster, so that it needs no option.
+// event 1; @last waits for @again, on event 2 as it does not wait for @cube, and thereby for both
+// parts on cube cores. That is faster, so that it needs no option.
 // BYTIME-LABEL: npu.program @again_mixed(
 // BYTIME:       npu.program @last_joined(
 // BYTIME-NOT:   npu.program
@@ -184,16 +235,13 @@ module attributes {npu.soc = "Ascend910B1"} {
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 0
 // CHECK-NEXT:    npu.layer "again" of "again" at 2
-// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
-// CHECK-NEXT:    npu.await fix event 0 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.await fix event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.alloc
-// CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.await mte2 event 1 {value = #npu.range<1 from <48>>}
 // CHECK-NEXT:    npu.move %{{[a-z0-9]+}}, %[[A]]
 // CHECK:         npu.pipe_barrier s
-// CHECK-NEXT:    npu.signal mte2 event 0
+// CHECK-NEXT:    npu.signal mte2 event 2
 // CHECK-NEXT:  }
 // CHECK:       npu.program @last_joined({{.*}}) grid(%{{[a-z0-9]+}} = 48) soc "Ascend910B1" vector_core {
 // CHECK-NEXT:    npu.layer "first" of "first" at 1
@@ -202,11 +250,9 @@ module attributes {npu.soc = "Ascend910B1"} {
 // CHECK:         npu.pipe_barrier s
 // CHECK-NEXT:    npu.signal mte2 event 1
 // CHECK-NEXT:    npu.layer "last" of "last" at 3
-// CHECK-NEXT:    npu.await mte3 event 1 {value = #npu.range<1 from <48>>}
-// CHECK-NEXT:    npu.await mte3 event 0 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.await mte3 event 2 {value = #npu.range<1 from <24>>}
 // CHECK-NEXT:    npu.alloc
-// CHECK-NEXT:    npu.await mte2 event 1 {value = #npu.range<1 from <48>>}
-// CHECK-NEXT:    npu.await mte2 event 0 {value = #npu.range<1 from <48>>}
+// CHECK-NEXT:    npu.await mte2 event 2 {value = #npu.range<1 from <24>>}
 // CHECK-NOT:     npu.signal
 // CHECK:       func.func @main
 // CHECK:         om.launch @again_mixed(
@@ -360,6 +406,64 @@ func.func @main(%x: memref<4096xf16>, %y: memref<4096xf16> {om.output}) {
   om.launch @through(%x, %w, %a) {cost = 1 : i64} : memref<4096xf16>, memref<512xf16>, memref<4096xf16>
   // CHECK: om.launch @through_joined(
   om.launch @through(%a, %w, %y) {chained, cost = 1 : i64} : memref<4096xf16>, memref<512xf16>, memref<4096xf16>
+  return
+}
+}
+
+// -----
+
+// Two layers on two parts of the batch, each on both parts before the next layer: the second part
+// waits for no one, and each part of the second layer only for the same part of the first one. Each
+// part of the batch has an event; the last launch, which reads both, waits for both.
+module attributes {npu.soc = "Ascend310P3"} {
+// CHECK-LABEL:  npu.program @both_joined(
+// CHECK:          npu.layer "copy" of "copy" at 0
+// CHECK-NOT:      npu.await
+// CHECK:          npu.signal mte2 event 0
+// CHECK-NEXT:     npu.layer "copy" of "copy" at 1
+// CHECK-NOT:      npu.await
+// CHECK:          npu.signal mte2 event 2
+// CHECK-NEXT:     npu.layer "copy" of "copy" at 2
+// CHECK-NEXT:     npu.await mte3 event 0 {value = #npu.range<1 from <1>>}
+// CHECK-NEXT:     npu.alloc
+// CHECK-NEXT:     npu.await mte2 event 0 {value = #npu.range<1 from <1>>}
+// CHECK:          npu.signal mte2 event 0
+// CHECK-NEXT:     npu.layer "copy" of "copy" at 3
+// CHECK-NEXT:     npu.await mte3 event 2 {value = #npu.range<1 from <1>>}
+// CHECK-NEXT:     npu.alloc
+// CHECK-NEXT:     npu.await mte2 event 2 {value = #npu.range<1 from <1>>}
+// CHECK:          npu.signal mte2 event 2
+// CHECK-NEXT:     npu.layer "both" of "both" at 4
+// CHECK-NEXT:     npu.await mte3 event 2 {value = #npu.range<1 from <2>>}
+// CHECK-NEXT:     npu.alloc
+// CHECK-NEXT:     npu.alloc
+// CHECK-NEXT:     npu.await mte2 event 2 {value = #npu.range<1 from <2>>}
+npu.program @copy(%in: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+npu.program @both(%in: !npu.buffer<gm, 1024>, %other: !npu.buffer<gm, 1024>, %out: !npu.buffer<gm, 1024>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0 : i64} : !npu.buffer<ub, 1024>
+  %y = npu.alloc {offset = 1024 : i64} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.move %y, %other {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 1024>
+  npu.set_flag mte2 to mte3 id 0
+  npu.wait_flag mte2 to mte3 id 0
+  npu.move %out, %y {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+func.func @main(%x: memref<512xf16>, %y: memref<512xf16>, %z: memref<512xf16> {om.output}) {
+  %a = om.alloc {offset = 0 : i64} : memref<512xf16>
+  %b = om.alloc {offset = 1024 : i64} : memref<512xf16>
+  %c = om.alloc {offset = 2048 : i64} : memref<512xf16>
+  %d = om.alloc {offset = 3072 : i64} : memref<512xf16>
+  om.launch @copy(%x, %a) {cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @copy(%y, %b) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @copy(%a, %c) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @copy(%b, %d) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>
+  om.launch @both(%c, %d, %z) {chained, cost = 1 : i64} : memref<512xf16>, memref<512xf16>, memref<512xf16>
   return
 }
 }
