@@ -135,6 +135,13 @@ void decomposeEmpty(GraphRewriter &r, const Inputs &in) {
     r.become("Fill", {in[0], r.add("Cast", {r.constant(0.0F)}, {{"DstT", type}})});
 }
 
+/// Strings become empty ones.
+void decomposeZeros(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *type = r.attribute("T");
+  if (type && type->type() == pb::DT_STRING)
+    r.become("Fill", {r.add("Shape", {in[0]}), r.text("")});
+}
+
 void decomposeApproximateEqual(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *tolerance = r.attribute("tolerance");
   const std::string limit =
@@ -264,6 +271,7 @@ constexpr Decomposed decomposed[] = {
     {"Print", 1, decomposePrint, "Identity"},
     {"SpaceToBatch", 2, decomposeBlocks<false>, "SpaceToBatchND"},
     {"TensorStridedSliceUpdate", 5, decomposeSliceUpdate, "StridedSlice, TensorScatterUpdate"},
+    {"ZerosLike", 1, decomposeZeros, ""},
     {"_FusedBatchNormEx", 5, decomposeFusedNorm, "FusedBatchNormV3, Add, Relu"},
     {"_FusedConv2D", 2, decomposeFusedConv, "Conv2D and what follows"},
     {"_FusedDepthwiseConv2dNative", 2, decomposeFusedDepthwise,

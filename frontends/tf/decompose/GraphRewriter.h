@@ -77,12 +77,19 @@ public:
     fill(made, op, inputs, attributes);
     return name;
   }
-  /// Adds a constant: one float, a 32-bit integer, or a vector of these.
+  /// Adds a constant: one float, a string, a 32-bit integer, or a vector of these.
   std::string constant(float value) {
     pb::TensorProto tensor;
     tensor.set_dtype(pb::DT_FLOAT);
     tensor.mutable_tensor_shape();
     tensor.add_float_val(value);
+    return constant(std::move(tensor));
+  }
+  std::string text(const char *value) {
+    pb::TensorProto tensor;
+    tensor.set_dtype(pb::DT_STRING);
+    tensor.mutable_tensor_shape();
+    tensor.add_string_val(value);
     return constant(std::move(tensor));
   }
   std::string number(int32_t value) {
