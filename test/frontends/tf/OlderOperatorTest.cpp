@@ -187,3 +187,27 @@ TEST_CASE("Places of the largest elements have the stated type") {
   CHECK(graph.evaluate("y:1") == Numbers{1, 2});
   CHECK(cast<RankedTensorType>(graph.main().getResultTypes()[0]).getElementType().isInteger(16));
 }
+
+TEST_CASE("Parts of ragged tensors have a rank") {
+  Graph graph;
+  graph.input("x", "FLOAT", {-1}).input("b", "INT64", {-1}).input("e", "INT64", {-1});
+  graph.constant("s", "INT64", {}, {1}).ints("axis", {}, {0}).constant("any", "INT64", {}, {-1});
+  graph.floats("rest", {}, {0}).constant("rows", "INT64", {2}, {1, 0});
+  const std::string dense = "T type: DT_FLOAT; Tindex type: DT_INT64; Tshape type: DT_INT64; "
+                            "row_partition_types list { s: ['ROW_SPLITS'] }; "
+                            "num_row_partition_tensors i: 1";
+  graph.node("RaggedRange", "b e s", "T type: DT_INT64; Tsplits type: DT_INT64", "r");
+  graph.node("GatherV2", "x r:1 axis", "", "part");
+  graph.node("RaggedTensorToTensor", "any part rest r", dense, "sliced");
+  graph.node("RaggedGather", "b x rows",
+             "Tvalues type: DT_FLOAT; Tindices type: DT_INT64; Tsplits type: DT_INT64; "
+             "PARAMS_RAGGED_RANK i: 1; OUTPUT_RAGGED_RANK i: 1",
+             "g");
+  graph.node("RaggedTensorToTensor", "any g:1 rest g", dense, "gathered");
+  for (const char *output : {"sliced", "gathered"}) {
+    graph.import(output);
+    auto type = dyn_cast<RankedTensorType>(graph.main().getResultTypes()[0]);
+    REQUIRE(type);
+    CHECK(type.getRank() == 2);
+  }
+}
