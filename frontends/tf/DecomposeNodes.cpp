@@ -3,10 +3,8 @@
 
 #include "frontends/tf/DecomposeNodes.h"
 
-#include "frontends/tf/NodeDefs.h"
-
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "frontends/tf/decompose/GraphRewriter.h"
+#include "frontends/tf/decompose/QuantizedNodes.h"
 
 using namespace llvm;
 
@@ -55,129 +53,15 @@ constexpr Renamed renamed[] = {
     {"SparseMatMul", "MatMul"},
 };
 
-/// A graph to which nodes are added.
-class Rewriter {
-public:
-  explicit Rewriter(pb::GraphDef &graph) {
-    for (pb::NodeDef &node : *graph.mutable_node()) {
-      nodes[node.name()] = &node;
-      names.insert(node.name());
-    }
-  }
-
-  void begin(pb::NodeDef &next) { node = &next; }
-  const pb::AttrValue *attribute(const char *name) const { return attributeOf(*node, name); }
-  /// Returns the inputs that are no control edges.
-  std::vector<std::string> inputs() const {
-    std::vector<std::string> result;
-    for (const std::string &input : node->input())
-      if (!StringRef(input).starts_with("^"))
-        result.push_back(input);
-    return result;
-  }
-  /// Returns the integers of an input that is a constant of 32-bit ones; empty where it is none.
-  std::vector<int64_t> constantInts(StringRef input) const {
-    const pb::NodeDef *source = nodes.lookup(nodeOf(input));
-    const pb::AttrValue *value = source ? attributeOf(*source, "value") : nullptr;
-    if (!value || source->op() != "Const" || value->tensor().dtype() != pb::DT_INT32)
-      return {};
-    const pb::TensorProto &tensor = value->tensor();
-    if (tensor.int_val_size() != 0) {
-      std::vector<int64_t> values(tensor.int_val().begin(), tensor.int_val().end());
-      // The last value stands for all that follow.
-      const auto &dims = tensor.tensor_shape().dim();
-      if (dims.size() == 1 && dims[0].size() <= 8 && dims[0].size() > int64_t(values.size()))
-        values.resize(size_t(dims[0].size()), values.back());
-      return values;
-    }
-    std::vector<int32_t> stored(tensor.tensor_content().size() / sizeof(int32_t));
-    memcpy(stored.data(), tensor.tensor_content().data(), stored.size() * sizeof(int32_t));
-    return {stored.begin(), stored.end()};
-  }
-
-  /// Adds a node in front of the current one and returns its name.
-  std::string add(const char *op, std::vector<std::string> inputs,
-                  ArrayRef<std::pair<const char *, const pb::AttrValue *>> attributes = {}) {
-    pb::NodeDef &made = added.emplace_back();
-    std::string name = node->name() + "/" + op;
-    while (!names.insert(name).second)
-      name += "_";
-    made.set_name(name);
-    fill(made, op, inputs, attributes);
-    return name;
-  }
-  /// Adds a constant: one float, a 32-bit integer, or a vector of these.
-  std::string constant(float value) {
-    pb::TensorProto tensor;
-    tensor.set_dtype(pb::DT_FLOAT);
-    tensor.mutable_tensor_shape();
-    tensor.add_float_val(value);
-    return constant(std::move(tensor));
-  }
-  std::string number(int32_t value) {
-    pb::TensorProto tensor;
-    tensor.set_dtype(pb::DT_INT32);
-    tensor.mutable_tensor_shape();
-    tensor.add_int_val(value);
-    return constant(std::move(tensor));
-  }
-  std::string constant(ArrayRef<int32_t> values) {
-    pb::TensorProto tensor;
-    tensor.set_dtype(pb::DT_INT32);
-    tensor.mutable_tensor_shape()->add_dim()->set_size(values.size());
-    for (int32_t value : values)
-      tensor.add_int_val(value);
-    return constant(std::move(tensor));
-  }
-  /// Makes the current node another one, which keeps its attributes and control edges.
-  void become(const char *op, const std::vector<std::string> &inputs) {
-    std::vector<std::string> all = inputs;
-    for (const std::string &input : node->input())
-      if (StringRef(input).starts_with("^"))
-        all.push_back(input);
-    fill(*node, op, all, {});
-  }
-  void set(const char *name, const pb::AttrValue &value) { (*node->mutable_attr())[name] = value; }
-  void finish(pb::GraphDef &graph) {
-    for (pb::NodeDef &made : added)
-      *graph.add_node() = std::move(made);
-  }
-
-private:
-  std::string constant(pb::TensorProto &&tensor) {
-    pb::AttrValue type, value;
-    type.set_type(tensor.dtype());
-    *value.mutable_tensor() = std::move(tensor);
-    return add("Const", {}, {{"dtype", &type}, {"value", &value}});
-  }
-  static void fill(pb::NodeDef &made, const char *op, const std::vector<std::string> &inputs,
-                   ArrayRef<std::pair<const char *, const pb::AttrValue *>> attributes) {
-    made.set_op(op);
-    made.clear_input();
-    for (const std::string &input : inputs)
-      made.add_input(input);
-    for (const auto &[name, value] : attributes)
-      if (value)
-        (*made.mutable_attr())[name] = *value;
-  }
-
-  StringMap<const pb::NodeDef *> nodes;
-  StringSet<> names;
-  std::vector<pb::NodeDef> added;
-  pb::NodeDef *node = nullptr;
-};
-
-using Inputs = std::vector<std::string>;
-
 //===----------------------------------------------------------------------===//
 // Older operators
 //===----------------------------------------------------------------------===//
 
 /// Print passes its input on; nothing is printed.
-void decomposePrint(Rewriter &r, const Inputs &in) { r.become("Identity", {in[0]}); }
+void decomposePrint(GraphRewriter &r, const Inputs &in) { r.become("Identity", {in[0]}); }
 
 /// (x - mean) / sqrt(variance + epsilon), scaled by gamma where that is asked for, and moved.
-void decomposeGlobalNormalization(Rewriter &r, const Inputs &in) {
+void decomposeGlobalNormalization(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *epsilon = r.attribute("variance_epsilon"),
                       *scales = r.attribute("scale_after_normalization");
   if (!epsilon || !scales)
@@ -189,7 +73,7 @@ void decomposeGlobalNormalization(Rewriter &r, const Inputs &in) {
 }
 
 /// The block has one size for height and width.
-template <bool joins> void decomposeBlocks(Rewriter &r, const Inputs &in) {
+template <bool joins> void decomposeBlocks(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *size = r.attribute("block_size");
   if (!size)
     return;
@@ -198,7 +82,7 @@ template <bool joins> void decomposeBlocks(Rewriter &r, const Inputs &in) {
 }
 
 /// Kernel and strides are inputs.
-void decomposePool(Rewriter &r, const Inputs &in) {
+void decomposePool(GraphRewriter &r, const Inputs &in) {
   for (auto [index, name] : {std::pair(1, "ksize"), std::pair(2, "strides")}) {
     pb::AttrValue value;
     const std::vector<int64_t> sizes = r.constantInts(in[index]);
@@ -211,17 +95,21 @@ void decomposePool(Rewriter &r, const Inputs &in) {
 }
 
 /// Rows are replaced, or something is added to them.
-void updateRows(Rewriter &r, const Inputs &in, const char *op) {
+void updateRows(GraphRewriter &r, const Inputs &in, const char *op) {
   r.become(op, {in[0], r.add("Reshape", {in[1], r.constant({-1, 1})}), in[2]});
 }
-void decomposeInplaceUpdate(Rewriter &r, const Inputs &in) {
+void decomposeInplaceUpdate(GraphRewriter &r, const Inputs &in) {
   updateRows(r, in, "TensorScatterUpdate");
 }
-void decomposeInplaceAdd(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterAdd"); }
-void decomposeInplaceSub(Rewriter &r, const Inputs &in) { updateRows(r, in, "TensorScatterSub"); }
+void decomposeInplaceAdd(GraphRewriter &r, const Inputs &in) {
+  updateRows(r, in, "TensorScatterAdd");
+}
+void decomposeInplaceSub(GraphRewriter &r, const Inputs &in) {
+  updateRows(r, in, "TensorScatterSub");
+}
 
 /// The slice of the elements' numbers says which ones the values replace.
-void decomposeSliceUpdate(Rewriter &r, const Inputs &in) {
+void decomposeSliceUpdate(GraphRewriter &r, const Inputs &in) {
   const int32_t rest = -1; // {-1} would be a float
   const std::string shape = r.add("Shape", {in[0]}), all = r.constant(ArrayRef<int32_t>(rest)),
                     count = r.add("Size", {in[0]}),
@@ -241,20 +129,27 @@ void decomposeSliceUpdate(Rewriter &r, const Inputs &in) {
 }
 
 /// A tensor whose elements nothing states: they are 0.
-void decomposeEmpty(Rewriter &r, const Inputs &in) {
+void decomposeEmpty(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *type = r.attribute("dtype");
   if (type && type->type() != pb::DT_STRING)
     r.become("Fill", {in[0], r.add("Cast", {r.constant(0.0F)}, {{"DstT", type}})});
 }
 
-void decomposeApproximateEqual(Rewriter &r, const Inputs &in) {
+/// Strings become empty ones.
+void decomposeZeros(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *type = r.attribute("T");
+  if (type && type->type() == pb::DT_STRING)
+    r.become("Fill", {r.add("Shape", {in[0]}), r.text("")});
+}
+
+void decomposeApproximateEqual(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *tolerance = r.attribute("tolerance");
   const std::string limit =
       r.add("Cast", {r.constant(tolerance ? tolerance->f() : 1e-5F)}, {{"DstT", r.attribute("T")}});
   r.become("Less", {r.add("Abs", {r.add("Sub", {in[0], in[1]})}), limit});
 }
 
-void decomposeConjugateTranspose(Rewriter &r, const Inputs &in) {
+void decomposeConjugateTranspose(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *type = r.attribute("T");
   if (type && (type->type() == pb::DT_COMPLEX64 || type->type() == pb::DT_COMPLEX128))
     return r.become("Conj", {r.add("Transpose", in)});
@@ -266,7 +161,7 @@ void decomposeConjugateTranspose(Rewriter &r, const Inputs &in) {
 //===----------------------------------------------------------------------===//
 
 /// Inputs: the image, in front of the pads perhaps the size that it is brought to, and the filter.
-void decomposePaddedConv(Rewriter &r, const Inputs &in) {
+void decomposePaddedConv(GraphRewriter &r, const Inputs &in) {
   std::string image = in[0];
   const size_t pads = in.size() - 2;
   if (pads == 2)
@@ -278,7 +173,7 @@ void decomposePaddedConv(Rewriter &r, const Inputs &in) {
 
 /// Appends `ops`, which take `further` inputs one after the other. Returns the result, whose node
 /// the last one of them becomes; empty where one is not known or inputs are missing.
-void decomposeEpilogue(Rewriter &r, const char *op, const Inputs &in) {
+void decomposeEpilogue(GraphRewriter &r, const char *op, const Inputs &in) {
   const pb::AttrValue *fused = r.attribute("fused_ops");
   if (!fused || in.size() < 2)
     return;
@@ -333,14 +228,16 @@ void decomposeEpilogue(Rewriter &r, const char *op, const Inputs &in) {
     r.become(step.first, operands);
   }
 }
-void decomposeFusedConv(Rewriter &r, const Inputs &in) { decomposeEpilogue(r, "Conv2D", in); }
-void decomposeFusedDepthwise(Rewriter &r, const Inputs &in) {
+void decomposeFusedConv(GraphRewriter &r, const Inputs &in) { decomposeEpilogue(r, "Conv2D", in); }
+void decomposeFusedDepthwise(GraphRewriter &r, const Inputs &in) {
   decomposeEpilogue(r, "DepthwiseConv2dNative", in);
 }
-void decomposeFusedMatMul(Rewriter &r, const Inputs &in) { decomposeEpilogue(r, "MatMul", in); }
+void decomposeFusedMatMul(GraphRewriter &r, const Inputs &in) {
+  decomposeEpilogue(r, "MatMul", in);
+}
 
 /// A batch norm with a summand and an activation behind it.
-void decomposeFusedNorm(Rewriter &r, const Inputs &in) {
+void decomposeFusedNorm(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *activation = r.attribute("activation_mode"),
                       *training = r.attribute("is_training");
   if (!training || training->b() || !activation ||
@@ -359,13 +256,6 @@ void decomposeFusedNorm(Rewriter &r, const Inputs &in) {
   r.become("Relu", {hasSummand ? r.add("AddV2", {norm, in[5]}) : norm});
 }
 
-/// The rewrite of an operator into several others.
-struct Decomposed {
-  StringLiteral op;
-  unsigned leastInputs;
-  void (*rewrite)(Rewriter &, const Inputs &);
-  StringLiteral becomes;
-};
 constexpr Decomposed decomposed[] = {
     {"ApproximateEqual", 2, decomposeApproximateEqual, "Sub, Abs, Cast, Less"},
     {"BatchNormWithGlobalNormalization", 5, decomposeGlobalNormalization, "Sub, Mul, Add"},
@@ -381,6 +271,7 @@ constexpr Decomposed decomposed[] = {
     {"Print", 1, decomposePrint, "Identity"},
     {"SpaceToBatch", 2, decomposeBlocks<false>, "SpaceToBatchND"},
     {"TensorStridedSliceUpdate", 5, decomposeSliceUpdate, "StridedSlice, TensorScatterUpdate"},
+    {"ZerosLike", 1, decomposeZeros, ""},
     {"_FusedBatchNormEx", 5, decomposeFusedNorm, "FusedBatchNormV3, Add, Relu"},
     {"_FusedConv2D", 2, decomposeFusedConv, "Conv2D and what follows"},
     {"_FusedDepthwiseConv2dNative", 2, decomposeFusedDepthwise,
@@ -395,9 +286,10 @@ void decomposeNodes(pb::GraphDef &graph) {
   for (const Renamed &row : renamed)
     names[row.op] = row.becomes;
   StringMap<const Decomposed *> rows;
-  for (const Decomposed &row : decomposed)
-    rows[row.op] = &row;
-  Rewriter rewriter(graph);
+  for (ArrayRef<Decomposed> table : {ArrayRef(decomposed), quantizedNodes()})
+    for (const Decomposed &row : table)
+      rows[row.op] = &row;
+  GraphRewriter rewriter(graph);
   for (pb::NodeDef &node : *graph.mutable_node()) {
     if (auto found = names.find(node.op()); found != names.end())
       node.set_op(found->second.str());
@@ -414,8 +306,10 @@ void decomposeNodes(pb::GraphDef &graph) {
 void forEachDecomposedOp(function_ref<void(StringRef, StringRef)> visit) {
   for (const Renamed &row : renamed)
     visit(row.op, row.becomes);
-  for (const Decomposed &row : decomposed)
-    visit(row.op, row.becomes);
+  for (ArrayRef<Decomposed> table : {ArrayRef(decomposed), quantizedNodes()})
+    for (const Decomposed &row : table)
+      if (!row.becomes.empty()) // else it is listed among what is imported
+        visit(row.op, row.becomes);
 }
 
 } // namespace atc::tf_import

@@ -25,6 +25,9 @@ mlir::Value withRank(NodeContext &n, unsigned index, int64_t rank);
 mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int64_t> dims,
                           int64_t first);
 
+/// `value` gathered from `axis` at `indices`, with the dims that the two have.
+mlir::Value gatherRows(NodeContext &n, mlir::Value value, mlir::Value indices, int64_t axis);
+
 /// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as
 /// they are known, others as dynamic; empty where the number of elements is not known.
 llvm::SmallVector<int64_t> knownElements(mlir::Value vector);

@@ -26,6 +26,20 @@ Value withRank(NodeContext &n, unsigned index, int64_t rank) {
   return value;
 }
 
+Value gatherRows(NodeContext &n, Value value, Value indices, int64_t axis) {
+  Value result = n.callHost("Gather", {value, indices}, {n.hostInts("axis", {axis})});
+  if (!result || !NodeContext::hasRank(value) || !NodeContext::hasRank(indices))
+    return result;
+  ArrayRef<int64_t> from = n.shape(value), at = n.shape(indices);
+  const int64_t along = axis < 0 ? axis + n.rank(value) : axis;
+  if (along < 0 || along >= n.rank(value))
+    return result; // the kernel says what is wrong
+  SmallVector<int64_t> dims(from.take_front(along));
+  dims.append(at.begin(), at.end());
+  dims.append(from.begin() + along + 1, from.end());
+  return withKnownDims(n, result, dims, 0);
+}
+
 namespace {
 
 /// Strides, dilations and padding of a window as attributes of a kernel: SAME pads

@@ -442,7 +442,7 @@ void importGather(NodeContext &n) {
   if (batch < 0 && NodeContext::hasRank(indices))
     batch += n.rank(indices);
   if (batch == 0)
-    return n.setOutput(n.callHost("Gather", {input, indices}, {n.hostInts("axis", {axis})}));
+    return n.setOutput(gatherRows(n, input, indices, axis));
   if (axis != batch)
     return n.failAttribute("batch_dims", "is " + Twine(batch) + " for axis " + Twine(axis) +
                                              ", expected the axis");

@@ -320,11 +320,11 @@ const OpRow *findComplexOp(StringRef op) {
 
 bool actsOnParts(StringRef op) {
   static const llvm::StringSet<> ops{
-      "Add",          "AddN",     "AddV2",    "BroadcastTo", "Concat",    "ConcatV2",
-      "ExpandDims",   "Gather",   "GatherNd", "GatherV2",    "Identity",  "IdentityN",
-      "Mean",         "Neg",      "Pack",     "Pad",         "Reshape",   "ReverseV2",
-      "Slice",        "Snapshot", "Split",    "SplitV",      "Squeeze",   "StopGradient",
-      "StridedSlice", "Sub",      "Sum",      "Tile",        "Transpose", "Unpack"};
+      "Add",    "AddN",      "AddV2",    "BroadcastTo",  "Concat",       "ConcatV2", "ExpandDims",
+      "Gather", "GatherNd",  "GatherV2", "Identity",     "IdentityN",    "Mean",     "Neg",
+      "Pack",   "Pad",       "Reshape",  "ReverseV2",    "Roll",         "Slice",    "Snapshot",
+      "Split",  "SplitV",    "Squeeze",  "StopGradient", "StridedSlice", "Sub",      "Sum",
+      "Tile",   "Transpose", "Unpack"};
   return ops.contains(op);
 }
 

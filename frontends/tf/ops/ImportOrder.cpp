@@ -112,7 +112,8 @@ void importTopK(NodeContext &n) {
   shape.back() = k;
   Value places = placesInRow(n, rows, /*descending=*/true);
   n.setOutput(0, n.reshape(takePlaces(n, rows, places, 0, k, false), shape));
-  n.setOutput(1, n.reshape(takePlaces(n, rows, places, 0, k, true), shape));
+  Value indices = n.reshape(takePlaces(n, rows, places, 0, k, true), shape);
+  n.setOutput(1, n.cast(indices, n.typeAttr("index_type", pb::DT_INT32)));
 }
 
 /// The element that would stand at place `n` of the sorted last axis.

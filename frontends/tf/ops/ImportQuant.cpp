@@ -258,7 +258,7 @@ void importQuantizeAndDequantize(NodeContext &n) {
 
 ArrayRef<OpRow> quantRows() {
   static const OpRow rows[] = {
-      {"Dequantize", importDequantize, "a range for the whole tensor that is known"},
+      {"Dequantize", importDequantize, "a range for the whole tensor"},
       {"FakeQuantWithMinMaxArgs", importFakeQuantizeStated},
       {"FakeQuantWithMinMaxVars", importFakeQuantize<0>, "a range that is known"},
       {"FakeQuantWithMinMaxVarsPerChannel", importFakeQuantize<1>, "ranges that are known"},

@@ -73,3 +73,141 @@ TEST_CASE("The shape of a sparse tensor has one open dim") {
   graph.constant("n", "INT64", {3}, {-1, 2, -1}).node("SparseReshape", "at s n");
   CHECK(graph.errorText().find("leaves 2 dims open, expected at most one") != std::string::npos);
 }
+
+namespace {
+
+/// Appends a tensor of numbers, quantized as MIN_FIRST says.
+Graph &quantized(Graph &graph, const std::string &name, std::initializer_list<int64_t> dims,
+                 const Numbers &values, double min, double max) {
+  graph.floats(name + "_x", dims, values).floats(name + "_low", {}, {min});
+  graph.floats(name + "_high", {}, {max});
+  return graph.node("QuantizeV2", name + "_x " + name + "_low " + name + "_high",
+                    "T type: DT_QUINT8; mode s: 'MIN_FIRST'", name);
+}
+
+void checkEnds(Graph &graph, const std::string &node, double min, double max) {
+  CHECK(graph.evaluate(node + ":1")[0] == Approx(min));
+  CHECK(graph.evaluate(node + ":2")[0] == Approx(max));
+}
+
+} // namespace
+
+// The numbers are those of TensorFlow 2.21.
+TEST_CASE("Numbers as integers with a range") {
+  auto quantize = [](const std::string &attributes, double min) {
+    Graph graph;
+    graph.floats("x", {4}, {-1.5, -.25, .5, 2.75}).floats("l", {}, {-1}).floats("h", {1}, {2});
+    graph.node("QuantizeV2", "x l h", attributes);
+    CHECK(graph.evaluate("y:1")[0] == Approx(min));
+    CHECK(graph.evaluate("y:2")[0] == 2);
+    return graph.evaluate();
+  };
+  const std::string u8 = "T type: DT_QUINT8; mode s: ", i8 = "T type: DT_QINT8; mode s: ";
+  CHECK(quantize(u8 + "'MIN_FIRST'", -1) == Numbers{0, 64, 128, 255});
+  CHECK(quantize(i8 + "'MIN_FIRST'", -1) == Numbers{-128, -64, 0, 127});
+  CHECK(quantize(u8 + "'MIN_COMBINED'", -1) == Numbers{0, 64, 128, 255});
+  CHECK(quantize(i8 + "'MIN_COMBINED'", -1) == Numbers{-128, -64, -1, 127});
+  CHECK(quantize(u8 + "'SCALED'", 0) == Numbers{0, 0, 64, 255});
+  CHECK(quantize(i8 + "'SCALED'", -2.0157480239868164) == Numbers{-95, -16, 32, 127});
+  Graph sliced;
+  sliced.floats("x", {2}, {1, 2}).floats("l", {2}, {-1, -1}).floats("h", {2}, {2, 2});
+  sliced.node("QuantizeV2", "x l h", "T type: DT_QUINT8; axis i: 0");
+  CHECK(sliced.errorText().find("QuantizeV2") != std::string::npos);
+}
+
+TEST_CASE("Networks of integers with ranges that they compute") {
+  Graph graph;
+  quantized(graph, "q", {1, 2, 2, 1}, {-1.5, -.25, .5, 2.75}, -1.5, 2.75);
+  quantized(graph, "w", {1, 2, 1, 2}, {1, -2, .5, .25}, -2, 1);
+  quantized(graph, "v", {2}, {1, -2}, -2, 1);
+  graph.node("QuantizedConv2D", "q w q:1 q:2 w:1 w:2",
+             "Tinput type: DT_QUINT8; Tfilter type: DT_QUINT8; out_type type: DT_QINT32; "
+             "strides list { i: [1, 1, 1, 1] }; padding s: 'SAME'",
+             "c");
+  CHECK(graph.evaluate("c") == Numbers{-8295, 14985, -1275, 2550, 9645, -1635, 14025, -28050});
+  checkEnds(graph, "c", -421075.25, 421075.25);
+  graph.node("RequantizationRange", "c c:1 c:2", "Tinput type: DT_QINT32", "u");
+  graph.node("Requantize", "c c:1 c:2 u u:1", "Tinput type: DT_QINT32; out_type type: DT_QUINT8",
+             "r");
+  CHECK(graph.evaluate("r") == Numbers{117, 255, 159, 181, 223, 157, 249, 0});
+  checkEnds(graph, "r", -5.499902248382568, 2.938333511352539);
+  graph.node("QuantizedBiasAdd", "r v r:1 r:2 v:1 v:2",
+             "T1 type: DT_QUINT8; T2 type: DT_QUINT8; out_type type: DT_QINT32", "b");
+  CHECK(graph.evaluate("b") == Numbers{-2107, 2559, 2033, -4735, 8342, -7101, 10905, -22578});
+  checkEnds(graph, "b", -720883.1875, 720883.1875);
+  graph.node("QuantizeDownAndShrinkRange", "b b:1 b:2",
+             "Tinput type: DT_QINT32; out_type type: DT_QUINT8", "d");
+  CHECK(graph.evaluate("d") == Numbers{156, 191, 187, 136, 235, 118, 255, 0});
+  checkEnds(graph, "d", -7.578982353210449, 3.6608388423919678);
+  graph.node("QuantizedRelu", "d d:1 d:2", "Tinput type: DT_QUINT8; out_type type: DT_QUINT8", "l");
+  CHECK(graph.evaluate("l") == Numbers{172, 191, 187, 172, 235, 172, 255, 172});
+  const std::string window = "T type: DT_QUINT8; ksize list { i: [1, 2, 2, 1] }; "
+                             "strides list { i: [1, 1, 1, 1] }; padding s: 'VALID'";
+  graph.node("QuantizedMaxPool", "l l:1 l:2", window, "m");
+  graph.node("QuantizedAvgPool", "l l:1 l:2", window, "p");
+  CHECK(graph.evaluate("m") == Numbers{255, 191});
+  CHECK(graph.evaluate("p") == Numbers{212, 176});
+  for (auto [mode, first] :
+       {std::pair("MIN_FIRST", 1.7631096839904785), std::pair("MIN_COMBINED", 1.7654972076416016),
+        std::pair("SCALED", 3.043520927429199)}) {
+    graph.node("Dequantize", "p p:1 p:2", "T type: DT_QUINT8; mode s: '" + std::string(mode) + "'",
+               mode);
+    CHECK(graph.evaluate(mode)[0] == Approx(first));
+  }
+}
+
+TEST_CASE("Arithmetic of integers with ranges") {
+  Graph graph;
+  quantized(graph, "a", {4}, {-1.5, -.25, .5, 2.75}, -1.5, 2.75);
+  quantized(graph, "b", {4}, {-.75, -.125, .25, 1.375}, -1, 1.5);
+  const std::string inputs = "a b a:1 a:2 b:1 b:2",
+                    types = "T1 type: DT_QUINT8; T2 type: DT_QUINT8; Toutput type: DT_QINT32";
+  graph.node("QuantizedAdd", inputs, types, "sum").node("QuantizedMul", inputs, types, "product");
+  CHECK(graph.evaluate("sum") == Numbers{-107457, -17880, 36147, 196824});
+  checkEnds(graph, "sum", -45056, 45056);
+  CHECK(graph.evaluate("product") == Numbers{6930, 195, 780, 23100});
+  checkEnds(graph, "product", -350896.0625, 350896.0625);
+  graph.ints("n", {}, {0}).ints("s", {2}, {2, 2});
+  graph.node("QuantizedConcat", "n a b a:1 b:1 a:2 b:2", "T type: DT_QUINT8; N i: 2", "both");
+  CHECK(graph.evaluate("both") == Numbers{0, 75, 120, 255, 45, 82, 105, 172});
+  checkEnds(graph, "both", -1.5, 2.75);
+  graph.node("QuantizedReshape", "a s a:1 a:2", "T type: DT_QUINT8", "c");
+  graph.node("QuantizedReshape", "b s b:1 b:2", "T type: DT_QUINT8", "d");
+  graph.node("QuantizedMatMul", "c d c:1 c:2 d:1 d:2", types + "; transpose_b b: true");
+  CHECK(graph.evaluate() == Numbers{7125, -4440, -4455, 23880});
+  graph.node("QuantizedRelu6", "a a:1 a:2", "Tinput type: DT_QUINT8; out_type type: DT_QUINT8",
+             "most");
+  CHECK(graph.evaluate("most") == Numbers{90, 90, 120, 255});
+}
+
+TEST_CASE("Places of the largest elements have the stated type") {
+  Graph graph;
+  graph.floats("x", {3}, {1, 3, 2}).ints("k", {}, {2});
+  graph.node("TopKV2", "x k", "index_type type: DT_INT16");
+  CHECK(graph.evaluate("y:1") == Numbers{1, 2});
+  CHECK(cast<RankedTensorType>(graph.main().getResultTypes()[0]).getElementType().isInteger(16));
+}
+
+TEST_CASE("Parts of ragged tensors have a rank") {
+  Graph graph;
+  graph.input("x", "FLOAT", {-1}).input("b", "INT64", {-1}).input("e", "INT64", {-1});
+  graph.constant("s", "INT64", {}, {1}).ints("axis", {}, {0}).constant("any", "INT64", {}, {-1});
+  graph.floats("rest", {}, {0}).constant("rows", "INT64", {2}, {1, 0});
+  const std::string dense = "T type: DT_FLOAT; Tindex type: DT_INT64; Tshape type: DT_INT64; "
+                            "row_partition_types list { s: ['ROW_SPLITS'] }; "
+                            "num_row_partition_tensors i: 1";
+  graph.node("RaggedRange", "b e s", "T type: DT_INT64; Tsplits type: DT_INT64", "r");
+  graph.node("GatherV2", "x r:1 axis", "", "part");
+  graph.node("RaggedTensorToTensor", "any part rest r", dense, "sliced");
+  graph.node("RaggedGather", "b x rows",
+             "Tvalues type: DT_FLOAT; Tindices type: DT_INT64; Tsplits type: DT_INT64; "
+             "PARAMS_RAGGED_RANK i: 1; OUTPUT_RAGGED_RANK i: 1",
+             "g");
+  graph.node("RaggedTensorToTensor", "any g:1 rest g", dense, "gathered");
+  for (const char *output : {"sliced", "gathered"}) {
+    graph.import(output);
+    auto type = dyn_cast<RankedTensorType>(graph.main().getResultTypes()[0]);
+    REQUIRE(type);
+    CHECK(type.getRank() == 2);
+  }
+}

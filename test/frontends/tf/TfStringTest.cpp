@@ -47,6 +47,11 @@ std::string importErrors(const std::string &node) {
 
 } // namespace
 
+TEST_CASE("Empty strings in the shape of others") {
+  CHECK(importErrors(R"(op: "ZerosLike" input: "x" attr { key: "T" value { type: DT_STRING } })")
+            .empty());
+}
+
 TEST_CASE("Operators on strings are imported") {
   CHECK(importErrors(R"(op: "StringLower" input: "x")") == "");
   CHECK(importErrors(R"(op: "StringSplitV2" input: "x" input: "comma")") == "");

@@ -12,6 +12,11 @@ using namespace mlir;
 
 namespace atc::tf_import {
 
+/// States the rank of a list whose length is known only when the model runs.
+static Value asVector(NodeContext &n, Value list) {
+  return withKnownDims(n, list, {ShapedType::kDynamic}, 0);
+}
+
 Value rowsOfSplits(TensorMath &m, Value splits) {
   NodeContext &n = m.n;
   Value total = m.squeeze(m.slice(splits, -1, std::numeric_limits<int32_t>::max(), 0), {0});
@@ -21,7 +26,7 @@ Value rowsOfSplits(TensorMath &m, Value splits) {
   Value ones = n.callHost("Expand", {m.index(1), shapeVector(n, begins)});
   Value marks = n.callHost("ScatterND", {zeros, m.unsqueeze(begins, {1}), ones},
                            {n.hostText("reduction", "add")});
-  return m.firstOf(n.callHost("CumSum", {marks, m.index(0)}), total);
+  return asVector(n, m.firstOf(n.callHost("CumSum", {marks, m.index(0)}), total));
 }
 
 namespace {
@@ -107,7 +112,8 @@ void importRaggedToDense(NodeContext &n) {
 
 /// Returns where rows of the given lengths begin, and at last where the last one ends.
 Value splitsOfLengths(TensorMath &m, Value lengths) {
-  return m.concat({m.n.intList({0}), m.n.callHost("CumSum", {lengths, m.index(0)})}, 0);
+  return asVector(m.n,
+                  m.concat({m.n.intList({0}), m.n.callHost("CumSum", {lengths, m.index(0)})}, 0));
 }
 
 Value lengthsOfSplits(TensorMath &m, Value splits) {
@@ -120,7 +126,7 @@ Value lengthsOfSplits(TensorMath &m, Value splits) {
 Value placesInRows(TensorMath &m, Value splits, Value starts) {
   Value rows = rowsOfSplits(m, splits);
   Value offset = m.sub(m.count(m.dim(rows, 0)), m.gather(splits, rows, 0));
-  return m.add(m.gather(starts, rows, 0), offset);
+  return asVector(m.n, m.add(m.gather(starts, rows, 0), offset));
 }
 
 /// Inputs are where each row of numbers starts, its limit, and the step, each one for all or one
@@ -154,9 +160,8 @@ void importRaggedRange(NodeContext &n) {
   Value rows = rowsOfSplits(m, splits);
   Value number = m.sub(m.count(m.dim(rows, 0)), m.gather(splits, rows, 0));
   n.setOutput(0, n.cast(splits, splitType));
-  n.setOutput(
-      1, m.add(m.gather(inputs[0], rows, 0),
-               m.mul(n.cast(number, NodeContext::elementType(step)), m.gather(step, rows, 0))));
+  Value offsets = m.mul(n.cast(number, NodeContext::elementType(step)), m.gather(step, rows, 0));
+  n.setOutput(1, asVector(n, m.add(m.gather(inputs[0], rows, 0), offsets)));
 }
 
 /// Inputs: where the rows of each level begin, the values, and a vector of the rows to take.

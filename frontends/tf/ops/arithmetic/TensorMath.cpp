@@ -57,7 +57,7 @@ Value TensorMath::slice(Value value, int64_t first, int64_t last, int64_t axis) 
 }
 
 Value TensorMath::gather(Value value, Value indices, int64_t axis) {
-  return n.callHost("Gather", {value, indices}, {n.hostInts("axis", {axis})});
+  return gatherRows(n, value, indices, axis);
 }
 
 Value TensorMath::firstOf(Value value, Value count) {
