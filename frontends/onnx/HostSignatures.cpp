@@ -82,9 +82,13 @@ struct ElementTypes {
 };
 constexpr StringLiteral numbersAndFlags = "1 2 3 4 5 6 7 9 10 11 12 13 16", floats = "1 10 11 16";
 constexpr ElementTypes elementTypes[] = {
-    {"Bernoulli", "dtype", numbersAndFlags}, {"EyeLike", "dtype", numbersAndFlags},
-    {"Multinomial", "dtype", "6 7"},         {"RandomNormal", "dtype", floats},
-    {"RandomNormalLike", "dtype", floats},   {"RandomUniform", "dtype", floats},
+    {"Bernoulli", "dtype", numbersAndFlags},
+    {"EyeLike", "dtype", numbersAndFlags},
+    {"DequantizeLinear", "output_dtype", "0 1 10 11 16"},
+    {"Multinomial", "dtype", "6 7"},
+    {"RandomNormal", "dtype", floats},
+    {"RandomNormalLike", "dtype", floats},
+    {"RandomUniform", "dtype", floats},
     {"RandomUniformLike", "dtype", floats},
 };
 

@@ -297,7 +297,7 @@ void decomposeNodes(pb::GraphDef &graph) {
     if (!row)
       continue;
     rewriter.begin(node);
-    if (const Inputs inputs = rewriter.inputs(); inputs.size() >= row->leastInputs)
+    if (const Inputs inputs = rewriter.inputs(); inputs.size() >= row->minInputs)
       row->rewrite(rewriter, inputs);
   }
   rewriter.finish(graph);

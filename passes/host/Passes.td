@@ -185,9 +185,11 @@ def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
     BlockedConv, or BlockedDepthwiseConv with one channel per group. Their images are
     [batch, ceil(channels / 16), height, width, 16], the layout of generated code; their
     weights are packed. Up to four groups whose channels do not fill blocks are joined, with
-    zeros between them. With one spatial dim they become convolutions of images of one row, with the
-    activations, sums and pools between them; pads of zeros in front of these become their own. Activations, sums, products and joins of blocked images, pools, and a
-    Resize by constant factors work on blocks, too. A convolution reads up to eight images
+    zeros between them, through which a NaN or an infinity reaches the other groups. With one
+    spatial dim they become convolutions of images of one row, with the activations, sums and
+    pools between them; pads of zeros in front of these become their own. Activations, sums,
+    products and joins of blocked images, pools, and a Resize by constant factors work on
+    blocks, too. A convolution reads up to eight images
     that are joined along their channels in place. BlockChannels and UnblockChannels
     convert images where other calls write or read them, the latter with channels behind the
     pixels where a Transpose, or a Reshape and a Transpose, ask for that; fewer than 16

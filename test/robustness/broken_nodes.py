@@ -142,7 +142,11 @@ for op in ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLi
 case("cast_to_a_type_beyond_32_bits", "E14001", one("Cast", ["x"], to=(1 << 32) + 1), "(Cast)", "'to'")
 case("quantized_to_an_unknown_type", "E14001",
      one("QuantizeLinear", ["x", "s"], numpy_helper.from_array(np.float32(1), "s"), opset=21,
-         output_dtype=99), "(QuantizeLinear)")
+         output_dtype=99), "(QuantizeLinear)", "'output_dtype'")
+for dtype in (99, -1, TensorProto.INT32, TensorProto.STRING):
+    case(f"real_numbers_of_type_{dtype}", "E14001",
+         one("DequantizeLinear", ["x", "s"], numpy_helper.from_array(np.float32(1), "s"), opset=23,
+             element=TensorProto.UINT8, output_dtype=dtype), "(DequantizeLinear)", "'output_dtype'")
 for op, attributes in (("AveragePool", {"kernel_shape": [2, 2]}), ("LpPool", {"kernel_shape": [2, 2]}),
                        ("LRN", {"size": 3})):
     case(f"{op}_of_integers", "E14001", one(op, ["x"], element=TensorProto.INT16, **attributes),

@@ -35,20 +35,31 @@ void refuseBlocks(NodeContext &n) {
     n.failAttribute("block_size", "blocks are not supported");
 }
 
+/// Returns the type that the attribute "output_dtype" names; null where there is none. One that is
+/// not among `Types` is an error.
+template <typename... Types> Type outputType(NodeContext &n) {
+  const int64_t wanted = n.intAttr("output_dtype", 0);
+  if (n.failed() || wanted == 0)
+    return {};
+  Type type = convertElementType(wanted, n.builder().getContext());
+  if (!isa_and_nonnull<Types...>(type))
+    n.failAttribute("output_dtype", nameElementType(wanted) + " is not supported");
+  return type;
+}
+
 void importQuantizeLinear(NodeContext &n) {
   Value input = n.input(0);
   refuseBlocks(n);
   n.ignoreAttr("saturate"); // of 8-bit floats
+  const Type wanted = outputType<IntegerType, FloatType>(n);
   if (n.failed())
     return;
   int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
-  int64_t wanted = n.intAttr("output_dtype", 0);
-  MLIRContext *context = n.builder().getContext();
-  Type type = IntegerType::get(context, 8, IntegerType::Unsigned);
+  Type type = IntegerType::get(n.builder().getContext(), 8, IntegerType::Unsigned);
   if (n.hasInput(2))
     type = n.elementType(n.input(2));
-  else if (wanted != 0)
-    type = convertElementType(wanted, context);
+  else if (wanted)
+    type = wanted;
   if (Type known = knownType(n, 1, 2, type, axis, /*perAxis=*/false);
       known && n.elementType(input).isF32())
     return n.setOutput(quantize(n, input, known));
@@ -63,13 +74,10 @@ void importDequantizeLinear(NodeContext &n) {
   Value input = n.input(0);
   refuseBlocks(n);
   // The scale's type, unless another one is asked for.
-  int64_t wanted = n.intAttr("output_dtype", 0);
+  const Type wanted = outputType<Float16Type, BFloat16Type, Float32Type, Float64Type>(n);
   if (n.failed())
     return;
-  auto setReal = [&](Value value) {
-    n.setOutput(wanted ? n.cast(value, convertElementType(wanted, n.builder().getContext()))
-                       : value);
-  };
+  auto setReal = [&](Value value) { n.setOutput(wanted ? n.cast(value, wanted) : value); };
   int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
   if (Type known = knownType(n, 1, 2, n.elementType(input), axis, n.isConstantInput(0)))
     return setReal(dequantize(n, input, known));

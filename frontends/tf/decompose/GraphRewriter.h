@@ -39,10 +39,13 @@ public:
         result.push_back(input);
     return result;
   }
-  /// Whether an input is a constant, perhaps passed on.
+  /// Returns whether an input is a constant, perhaps passed on.
   bool isConstant(llvm::StringRef input) const {
     const pb::NodeDef *source = nodes.lookup(nodeOf(input));
-    while (source && source->op() == "Identity" && source->input_size() != 0)
+    // Bounded: cycles are found when the graph is ordered, which is later.
+    for (size_t passed = 0;
+         source && source->op() == "Identity" && source->input_size() != 0 && passed < nodes.size();
+         ++passed)
       source = nodes.lookup(nodeOf(source->input(0)));
     return source && source->op() == "Const";
   }
@@ -175,7 +178,7 @@ using Inputs = std::vector<std::string>;
 /// The rewrite of an operator into several others.
 struct Decomposed {
   llvm::StringLiteral op;
-  unsigned leastInputs;
+  unsigned minInputs;
   void (*rewrite)(GraphRewriter &, const Inputs &);
   llvm::StringLiteral becomes;
 };

@@ -69,9 +69,9 @@ public:
   Name sub(const Name &a, const Name &b) { return r.add("Sub", {a, b}); }
   Name mul(const Name &a, const Name &b) { return r.add("Mul", {a, b}); }
   Name div(const Name &a, const Name &b) { return r.add("RealDiv", {a, b}); }
-  Name least(const Name &a, const Name &b) { return r.add("Minimum", {a, b}); }
-  Name most(const Name &a, const Name &b) { return r.add("Maximum", {a, b}); }
-  Name clamp(const Name &x, const Name &low, const Name &high) { return least(most(x, low), high); }
+  Name min(const Name &a, const Name &b) { return r.add("Minimum", {a, b}); }
+  Name max(const Name &a, const Name &b) { return r.add("Maximum", {a, b}); }
+  Name clamp(const Name &x, const Name &low, const Name &high) { return min(max(x, low), high); }
   Name abs(const Name &x) { return r.add("Abs", {x}); }
   Name floor(const Name &x) { return r.add("Floor", {x}); }
   Name equal(const Name &a, const Name &b) { return r.add("Equal", {a, b}); }
@@ -79,7 +79,7 @@ public:
   Name select(const Name &c, const Name &a, const Name &b) { return r.add("SelectV2", {c, a, b}); }
   Name shiftRight(const Name &x, int count) { return r.add("RightShift", {x, number(count)}); }
 
-  /// The integer part, towards 0.
+  /// Returns numbers rounded toward 0.
   Name truncate(const Name &x) { return mul(r.add("Sign", {x}), floor(abs(x))); }
   /// Rounds halves away from 0. Adding 0.5 first would round what has no digits behind the point.
   Name round(const Name &x) {
@@ -137,10 +137,10 @@ public:
     Name scale = f32.select(f32.equal(range.min, range.max), f32.number(0),
                             f32.of(f64.div(f64.number(of.steps() - 1), width(range))));
     Name begin = f32.round(f32.mul(range.min, scale));
-    // The last float below 2^31 is the most that fits.
-    const double most = std::min(of.highest, 0x1p31 - 128);
+    // The last float below 2^31 is the largest that fits.
+    const double max = std::min(of.highest, 0x1p31 - 128);
     Name q = f32.sub(f32.round(f32.mul(x, scale)), f32.sub(begin, f32.number(of.lowest)));
-    return f32.as(f32.clamp(q, f32.number(of.lowest), f32.number(most)), of.type);
+    return f32.as(f32.clamp(q, f32.number(of.lowest), f32.number(max)), of.type);
   }
   /// Sums as 8 bits of another range, in numbers with 16 bits behind the point.
   Name requantize(const Name &x, const Range &from, const Range &to) {
@@ -167,7 +167,7 @@ public:
     auto end = [&](const char *op) {
       return numberOf(f64.of(r.add(op, {flat, r.number(0)})), range, of);
     };
-    return {f32.least(f32.number(0), end("Min")), end("Max")};
+    return {f32.min(f32.number(0), end("Min")), end("Max")};
   }
   /// The range of products of integers of two ranges.
   Range product(const Range &a, const Integers &ofA, const Range &b, const Integers &ofB) {
@@ -180,8 +180,8 @@ public:
   /// The range of sums: symmetric, with `bits` above both summands.
   Range sum(const Range &a, const Range &b, int bits) {
     Name zero = f32.number(0);
-    auto size = [&](const Range &x) { return f32.most(x.max, f32.sub(zero, x.min)); };
-    Name max = f32.mul(f32.most(size(a), size(b)), f32.number(std::ldexp(1.0, bits)));
+    auto size = [&](const Range &x) { return f32.max(x.max, f32.sub(zero, x.min)); };
+    Name max = f32.mul(f32.max(size(a), size(b)), f32.number(std::ldexp(1.0, bits)));
     return {f32.sub(zero, max), max};
   }
   /// Elements less the integer that stands for 0, in the element type of `type`.
@@ -213,12 +213,12 @@ std::string text(GraphRewriter &r, const char *name, const char *otherwise) {
 /// The range, 0 within, is at least `ensure_minimum_range` of its largest number wide.
 Range widened(Quantized &q, const Inputs &in) {
   Arithmetic &f = q.f32;
-  const pb::AttrValue *least = q.r.attribute("ensure_minimum_range");
+  const pb::AttrValue *minimum = q.r.attribute("ensure_minimum_range");
   const Range stated = q.range(in[1], in[2]);
-  Name zero = f.number(0), size = f.most(f.abs(stated.min), f.abs(stated.max));
-  Name gap = f.mul(f.most(f.number(1), size), f.number(least ? least->f() : 0.01F));
-  Name min = f.least(zero, stated.min);
-  return {min, f.most(zero, f.most(stated.max, f.add(min, gap)))};
+  Name zero = f.number(0), size = f.max(f.abs(stated.min), f.abs(stated.max));
+  Name gap = f.mul(f.max(f.number(1), size), f.number(minimum ? minimum->f() : 0.01F));
+  Name min = f.min(zero, stated.min);
+  return {min, f.max(zero, f.max(stated.max, f.add(min, gap)))};
 }
 
 /// Inputs: numbers and the ends of their range.
@@ -244,13 +244,13 @@ void quantize(GraphRewriter &r, const Inputs &in) {
   }
   const double lowest = type->lowest + (narrow && narrow->b() ? 1 : 0);
   auto scaleOf = [&](double integer, const Name &end) {
-    Name most = f.number(std::numeric_limits<float>::max());
+    Name largest = f.number(std::numeric_limits<float>::max());
     if (integer == 0)
-      return most;
+      return largest;
     Name whole = f.number(integer);
-    return f.select(f.greater(f.mul(whole, end), f.number(0)), f.div(whole, end), most);
+    return f.select(f.greater(f.mul(whole, end), f.number(0)), f.div(whole, end), largest);
   };
-  Name scale = f.least(scaleOf(lowest, range.min), scaleOf(type->highest, range.max));
+  Name scale = f.min(scaleOf(lowest, range.min), scaleOf(type->highest, range.max));
   range = {f.div(f.number(lowest), scale), f.div(f.number(type->highest), scale)};
   Name x = f.mul(f.clamp(in[0], range.min, range.max), scale);
   x = rounding == "HALF_TO_EVEN" ? r.add("Round", {x}) : f.round(x);
@@ -280,7 +280,7 @@ void dequantize(GraphRewriter &r, const Inputs &in) {
     const double lowest = type->lowest + (narrow && narrow->b() ? 1 : 0);
     Name scale = f.div(range.max, f.number(type->highest));
     if (type->isSigned())
-      scale = f.most(f.div(range.min, f.number(lowest)), scale);
+      scale = f.max(f.div(range.min, f.number(lowest)), scale);
     value = f.mul(f.of(in[0]), scale);
   } else {
     return;
@@ -418,11 +418,11 @@ template <int limit> void rectify(GraphRewriter &r, const Inputs &in) {
   auto integerOf = [&](double number) {
     return q.f64.as(q.clamped(q.f64.number(number), range, *type), type->type);
   };
-  Name value = q.f32.most(in[0], integerOf(0));
-  q.finish(limit == 0 ? value : q.f32.least(value, integerOf(limit)), range, type->type);
+  Name value = q.f32.max(in[0], integerOf(0));
+  q.finish(limit == 0 ? value : q.f32.min(value, integerOf(limit)), range, type->type);
 }
 
-/// Means are cut towards 0.
+/// Rounds means toward 0.
 template <int isMean> void pool(GraphRewriter &r, const Inputs &in) {
   const std::optional<Integers> type = integersOf(r, "T");
   const pb::AttrValue *kernel = r.attribute("ksize");
@@ -466,11 +466,11 @@ void concatenate(GraphRewriter &r, const Inputs &in) {
   Range all{f.number(0), {}};
   for (size_t i = 0; i < count; ++i) {
     ranges.push_back(q.range(in[1 + count + i], in[1 + 2 * count + i]));
-    all.min = f.least(all.min, ranges[i].min);
-    all.max = i == 0 ? ranges[i].max : f.most(all.max, ranges[i].max);
+    all.min = f.min(all.min, ranges[i].min);
+    all.max = i == 0 ? ranges[i].max : f.max(all.max, ranges[i].max);
   }
   if (type->isSigned()) {
-    all.max = f.most(f.sub(f.number(0), all.min), all.max);
+    all.max = f.max(f.sub(f.number(0), all.min), all.max);
     all.min = f.sub(f.number(0), all.max);
   }
   Inputs parts{in[0]};
@@ -493,7 +493,7 @@ ArrayRef<Decomposed> quantizedNodes() {
       {"Dequantize", 3, dequantize, ""},
       {"QuantizeDownAndShrinkRange", 3, quantizeDown, "Min, Max, RightShift; qint32 to quint8"},
       {"QuantizeV2", 3, quantize, "Round, Cast; a range for the whole tensor"},
-      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8"},
+      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8, neither of one element"},
       {"QuantizedAvgPool", 3, pool<1>, "AvgPool, Floor"},
       {"QuantizedBiasAdd", 6, addBias, "Cast, Round, Add"},
       {"QuantizedConcat", 4, concatenate, "Cast, Concat"},

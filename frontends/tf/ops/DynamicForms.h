@@ -25,7 +25,7 @@ mlir::Value withRank(NodeContext &n, unsigned index, int64_t rank);
 mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int64_t> dims,
                           int64_t first);
 
-/// `value` gathered from `axis` at `indices`, with the dims that the two have.
+/// Returns `value` gathered from `axis` at `indices`, with the dims that the two have.
 mlir::Value gatherRows(NodeContext &n, mlir::Value value, mlir::Value indices, int64_t axis);
 
 /// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as

@@ -179,7 +179,7 @@ private:
       program.walk([&](ir::InstructionOpInterface op) {
         isLoaded |= queueOf(op.getOperation()) == Queue::MTE2 &&
                     llvm::any_of(accessesOf(op), [&](const BufferAccess &access) {
-                      return access.written && conflict(access, read);
+                      return access.written && doConflict(access, read);
                     });
       });
       if (isLoaded)

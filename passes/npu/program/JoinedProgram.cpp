@@ -457,7 +457,7 @@ private:
       auto conflicts = [&](const BufferAccess &access) {
         return llvm::any_of(passed, [&](Operation *other) {
           return llvm::any_of(accessesOf(other),
-                              [&](const BufferAccess &its) { return conflict(access, its); });
+                              [&](const BufferAccess &its) { return doConflict(access, its); });
         });
       };
       if (mustWaitOnQueue(op) || llvm::any_of(accessesOf(op), conflicts)) {

@@ -91,7 +91,7 @@ Schedule::Schedule(std::vector<Child> given, unsigned depth, int64_t trips)
         distance = 1;
       for (const BufferAccess &a : children[i].accesses)
         for (const BufferAccess &b : children[j].accesses)
-          if (conflict(a, b))
+          if (doConflict(a, b))
             distance = std::min(distance, reuseDistance(a, b, depth));
       if (distance == ~0u)
         continue;

@@ -74,7 +74,7 @@ int64_t bytesTaken(ir::AllocOp alloc) {
 
 static bool isGlobal(Value buffer) { return !buffer || isa<BlockArgument>(buffer); }
 
-bool conflict(const BufferAccess &a, const BufferAccess &b) {
+bool doConflict(const BufferAccess &a, const BufferAccess &b) {
   if (!a.written && !b.written)
     return false;
   if (a.buffer == b.buffer)
@@ -158,7 +158,7 @@ void SyncAnalysis::collect(ArrayRef<bool> single) {
       unsigned target = second.path[level].second, depth = blocks[block].depth;
       for (const BufferAccess &a : first.accesses)
         for (const BufferAccess &b : second.accesses) {
-          if (!conflict(a, b))
+          if (!doConflict(a, b))
             continue;
           // An instruction of the scalar unit needs all queues to have finished, and delays all
           // that follow while it waits.

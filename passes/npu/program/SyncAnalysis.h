@@ -28,7 +28,7 @@ std::optional<Queue> queueOf(mlir::Operation *op);
 /// cores is there.
 llvm::SmallVector<BufferAccess, 4> accessesOf(mlir::Operation *op);
 /// Returns whether the order of two accesses must be kept: same bytes, at least one written.
-bool conflict(const BufferAccess &a, const BufferAccess &b);
+bool doConflict(const BufferAccess &a, const BufferAccess &b);
 /// Emits an error for a program that already has flags or barriers.
 mlir::LogicalResult expectSequential(ir::ProgramOp program);
 /// Returns the number of loops around an op.

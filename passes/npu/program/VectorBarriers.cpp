@@ -135,7 +135,7 @@ private:
                       int carrier) {
     if (!a.address) {
       BufferAccess x{a.buffer, a.box.written}, y{b.buffer, b.box.written};
-      return conflict(x, y);
+      return doConflict(x, y);
     }
     if (a.box.memory != b.box.memory)
       return false;
@@ -271,7 +271,7 @@ private:
     unsigned distance = kFlagIds;
     for (const BufferAccess &x : a.node->accesses)
       for (const BufferAccess &y : b.node->accesses)
-        if (conflict(x, y))
+        if (doConflict(x, y))
           distance = std::min(distance, reuseDistance(x, y, depth));
     return distance;
   }

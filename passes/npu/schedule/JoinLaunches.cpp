@@ -479,7 +479,7 @@ private:
       SmallVector<Reach> own = reachesOf(index);
       llvm::erase_if(own, [](const Reach &reach) { return !reach.written; });
       const bool isLast = index + 1 == run.begin + run.length;
-      if (!isLast && !conflict(own, later)) {
+      if (!isLast && !doConflict(own, later)) {
         const int64_t operand = llvm::find(run.operands, target) - run.operands.begin();
         SmallVector<NamedAttribute> entry{
             b.getNamedAttr("operand", b.getI64IntegerAttr(operand)),

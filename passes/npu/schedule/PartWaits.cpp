@@ -35,7 +35,7 @@ SmallVector<Reach> reachesOf(om::LaunchOp launch, ir::ProgramOp program) {
   return reaches;
 }
 
-bool conflict(ArrayRef<Reach> some, ArrayRef<Reach> others) {
+bool doConflict(ArrayRef<Reach> some, ArrayRef<Reach> others) {
   return llvm::any_of(some, [&](const Reach &one) {
     return llvm::any_of(others, [&](const Reach &other) { return one.conflictsWith(other); });
   });
@@ -58,7 +58,7 @@ void findWaits(ArrayRef<SmallVector<Reach>> reaches, MutableArrayRef<ProgramPart
     const bool kind = kindOf(i);
     int latest[2] = {-1, -1};
     for (int j = i - 1; j >= 0 && (latest[kind] < 0 || (isMixed && latest[!kind] < 0)); --j)
-      if (latest[kindOf(j)] < 0 && conflict(reaches[size_t(i)], reaches[size_t(j)]))
+      if (latest[kindOf(j)] < 0 && doConflict(reaches[size_t(i)], reaches[size_t(j)]))
         latest[kindOf(j)] = j;
     // The stream whose last part is the latest one that is waited for anyway, else the oldest.
     Stream *own = nullptr;

@@ -26,7 +26,7 @@ struct Reach {
 llvm::SmallVector<Reach> reachesOf(om::LaunchOp launch, ir::ProgramOp program);
 
 /// Returns whether some and others reach the same bytes, and one of them writes there.
-bool conflict(llvm::ArrayRef<Reach> some, llvm::ArrayRef<Reach> others);
+bool doConflict(llvm::ArrayRef<Reach> some, llvm::ArrayRef<Reach> others);
 
 /// Sets for each part of a joined launch, which reaches the bytes of the same number, which event
 /// it signals and what it waits for. Parts of a section are in streams with an event each. Each

@@ -165,6 +165,9 @@ TEST_CASE("Broken graphs are refused") {
   CHECK(Import(placeholder + node("y", "Add", "x z") + node("z", "Neg", "y") +
                node("out", "Neg", "z"))
             .says("stands in a cycle"));
+  CHECK(Import(placeholder + node("a", "Identity", "b") + node("b", "Identity", "a") +
+               node("out", "Dequantize", "x a b", "attr { key: \"T\" value { type: DT_QUINT8 } }"))
+            .says("cycle"));
   CHECK(Import(placeholder + node("y", "Relu", "")).says("input 0 of node 'y' (Relu): is missing"));
   CHECK(
       Import(placeholder + node("y", "Conv2D", "x x",
