@@ -228,13 +228,9 @@ struct Convolution {
         columns = runs[i].copied + columnsOf(runs[i].end - runs[i].begin);
     return columns;
   }
-  /// Returns the columns of a run that are in [begin, end).
-  Run within(Run run, int64_t begin, int64_t end) const {
-    const int64_t skipped = maximum(begin - run.begin, int64_t(0));
-    // A copy of whole rows begins with the first column of a task.
-    if (run.copied >= 0 && !isWhole)
-      run.copied += skipped * window.stride[1];
-    run.begin += skipped;
+  /// Returns the columns of a run that are in [begin, end). Their copy begins where the run's does.
+  static Run within(Run run, int64_t begin, int64_t end) {
+    run.begin = maximum(run.begin, begin);
     run.end = minimum(run.end, end);
     return run;
   }

@@ -88,6 +88,8 @@ LINES = [  # Their columns are divided: in place, in runs, with a copy of the en
     ((1, 40, 1, 299), (72, 40, 1, 3), [1, 1], [1, 64], [0, 64, 0, 64]),
     ((1, 20, 1, 403), (40, 20, 1, 5), [1, 2], [1, 16], [0, 64, 0, 0]),
     ((1, 20, 3, 230), (16, 20, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    # Tasks begin within the copied ends.
+    ((1, 16, 1, 300), (16, 16, 1, 20), [1, 1], [1, 8], [0, 76, 0, 76]),
 ]
 CASES += LINES
 PLANES = [
