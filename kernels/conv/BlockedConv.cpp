@@ -7,6 +7,8 @@
 // Taps that read only padding are left out: for all outputs, as where a dilated window is larger
 // than the image, for those of a row, and, where that leaves out more than short tiles cost, for
 // runs of columns, which then read the image in place, too.
+// Tasks divide the rows, the output channels and, of few rows, the columns. How they do so changes
+// no bit of the results.
 
 #include "kernels/conv/BlockTile.h"
 #include "kernels/core/Widen.h"
@@ -42,7 +44,7 @@ struct Convolution {
   int64_t numRuns = 0;
   const bool isInPlace = isInside || (isBlocked && findRuns()); ///< nothing is copied
   const bool isWhole = !isInPlace && !findEdges();              ///< whole rows are copied
-  const int64_t copyColumns = copiedColumns();
+  int64_t copyColumns = copiedColumns();
   const bool isPointwise = isInside && window.taps() == 1 && window.stride[0] == 1 &&
                            window.stride[1] == 1 && window.in == window.out;
   /// Rows and columns of outputs. A pointwise convolution has one row per task.
@@ -53,6 +55,8 @@ struct Convolution {
 
   /// The bytes of an image that a task reads and writes, so that they stay in the second cache.
   static constexpr int64_t imageBytes = 256 << 10;
+  /// The minimum number of pixels of the tasks into which fewer ones are divided.
+  static constexpr int64_t leastPixels = 4 * maxPixels;
   /// The bytes of weights of two output blocks at a time, so that they stay in the first cache.
   static constexpr int64_t weightBytes = 24 << 10;
   /// The maximum number of input blocks whose weights are that many.
@@ -144,6 +148,16 @@ struct Convolution {
                window.in[d];
   }
 
+  /// Returns how many tasks there should be. The first one is measured before the threads share the
+  /// others, so that it should be a small part of all; but each should take more time than a thread
+  /// needs to fetch it.
+  int64_t wantedTasks() const {
+    constexpr double taskWork = 1 << 17, few = 4, many = 16;
+    const double pixels = double(plan.batch * rows) * double(columns);
+    const double work = pixels * double(groups) * double(wBlock * outBlocks);
+    return int64_t(minimum(maximum(work / taskWork, few), many));
+  }
+
   void divide() {
     const int64_t pixel = 4 * kBlock;
     // Each task reads all weights. Those that do not stay in the second cache come from the third
@@ -152,7 +166,7 @@ struct Convolution {
     const int64_t bytes = isHeavy ? 2 * imageBytes : imageBytes;
     const int64_t written = isHeavy ? minimum(outBlocks, step()) : outBlocks;
     if (isPointwise) {
-      const int64_t size = maximum(bytes / ((inBlocks + written) * pixel), 4 * maxPixels);
+      const int64_t size = maximum(bytes / ((inBlocks + written) * pixel), leastPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
       // In double: windows may be far apart. An image in place is not read between them.
@@ -166,10 +180,28 @@ struct Convolution {
       rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
       columnsPerTask = columns;
     }
-    // Few tasks share the output channels, so that all threads have some.
-    const int64_t steps = ceilDiv(outBlocks, step());
-    while (imageTasks() * groups * splits < 4 && splits < steps)
-      ++splits;
+    // Few tasks are divided, so that all threads have some: first the output channels, which one
+    // thread computes in the same order as if they were not divided.
+    const int64_t wanted = wantedTasks();
+    splits = minimum(ceilDiv(outBlocks, step()), ceilDiv(wanted, imageTasks() * groups));
+    sharePixels(wanted);
+    if (isInside)
+      runs[numRuns++] = {0, columns, 0, window.kernel[1]};
+    if (isWhole)
+      copyColumns = columnsOf(columnsPerTask);
+  }
+  /// Divides the rows, and the columns of few rows, where there are fewer tasks than `wanted`.
+  void sharePixels(int64_t wanted) {
+    const int64_t parts = ceilDiv(wanted, plan.batch * groups * splits);
+    if (imageTasks() >= parts * plan.batch)
+      return;
+    rowsPerTask = minimum(rowsPerTask, maximum(rows / parts, ceilDiv(leastPixels, columns)));
+    const int64_t columnParts = ceilDiv(parts, ceilDiv(rows, rowsPerTask));
+    // In whole tiles.
+    const int64_t tile = tilePixels();
+    const int64_t size = roundUp(maximum(ceilDiv(columns, columnParts), leastPixels), tile);
+    const int64_t even = ceilDiv(columns, maximum(columns / size, int64_t(1)));
+    columnsPerTask = minimum(columnsPerTask, roundUp(even, tile));
   }
 
   /// Returns the output blocks that are computed at a time.
@@ -196,16 +228,25 @@ struct Convolution {
         columns = runs[i].copied + columnsOf(runs[i].end - runs[i].begin);
     return columns;
   }
-  /// Copies the padded rows that outputs of a group from `row` on read: [block, row, column, lane].
-  void fillSlab(float *slab, int64_t image, int64_t group, int64_t row) const {
+  /// Returns the columns of a run that are in [begin, end). Their copy begins where the run's does.
+  static Run within(Run run, int64_t begin, int64_t end) {
+    run.begin = maximum(run.begin, begin);
+    run.end = minimum(run.end, end);
+    return run;
+  }
+  /// Copies the padded rows that outputs of a group from `row` on, in columns [begin, end), read:
+  /// [block, row, column, lane].
+  void fillSlab(float *slab, int64_t image, int64_t group, int64_t row, int64_t begin,
+                int64_t end) const {
     for (int64_t block = 0; block < inBlocks; ++block)
       for (int64_t i = 0; i < slabRows(); ++i) {
         float *to = slab + (block * slabRows() + i) * copyColumns * lanes;
         const int64_t from = row * window.stride[0] - window.before[0] + i;
-        for (int64_t each = 0; each < numRuns; ++each)
-          if (runs[each].copied >= 0)
-            fillRow(to + runs[each].copied * lanes, image, group * inBlocks + block, from,
-                    runs[each]);
+        for (int64_t each = 0; each < numRuns; ++each) {
+          const Run run = within(runs[each], begin, end);
+          if (run.copied >= 0 && run.begin < run.end)
+            fillRow(to + run.copied * lanes, image, group * inBlocks + block, from, run);
+        }
       }
   }
   /// Copies the columns of row `from` of the padded image that a run reads.
@@ -260,9 +301,9 @@ struct Convolution {
     const int64_t group = task % groups;
     task /= groups;
     const int64_t column = task % columnTasks * columnsPerTask;
+    const int64_t lastColumn = minimum(columns, column + columnsPerTask);
     const int64_t first = task / columnTasks % rowTasks * rowsPerTask;
     const int64_t image = task / columnTasks / rowTasks;
-    const int64_t pixels = minimum(columnsPerTask, columns - column);
     const int64_t last = minimum(rows, first + rowsPerTask);
     Row row = {};
     row.finish = &finish;
@@ -274,9 +315,9 @@ struct Convolution {
     const int64_t tapRow = whole.kernel[1] * lanes * kBlock; // of weights
     row.xBlock = slabRows() * copyColumns * lanes;
     const float *planes[maxChunk]; // of the image in place
-    const int64_t start = (column - window.before[0] * window.in[1] - window.before[1]) * lanes;
+    const int64_t start = (-window.before[0] * window.in[1] - window.before[1]) * lanes;
     if (!isInPlace && !isFilled)
-      fillSlab(slab, image, group, first);
+      fillSlab(slab, image, group, first, column, lastColumn);
     const bool areNeighbours = row.step == kBlock;
     const int64_t step = this->step();
     const int64_t steps = ceilDiv(outBlocks, step), firstBlock = group * outBlocks;
@@ -293,16 +334,18 @@ struct Convolution {
                                firstTap[0] * tapRow + firstTap[1] * lanes * kBlock;
         // Behind the last input block those of the next output blocks begin.
         row.next = row.blocks * taps * lanes * kBlock + (row.isLast ? (step - 1) * wBlock : 0);
+        row.index = 0;
         for (int64_t out = first; out < last; ++out) {
           const auto [top, bottom] = readingAt(0, out);
           row.height = bottom - top;
           row.wBlockGap = (whole.kernel[0] - row.height) * tapRow;
-          const int64_t rowAt = ((image * plan.outBlocks + row.block) * plan.outPlane() +
-                                 out * window.out[1] + column) *
-                                kBlock;
-          const int64_t count = isInside ? 1 : numRuns; // Pixels of a task inside are one run.
-          for (int64_t i = 0; i < count; ++i) {
-            const Run run = isInside ? Run{0, pixels, 0, window.kernel[1]} : runs[i];
+          const int64_t rowAt =
+              ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1]) *
+              kBlock;
+          for (int64_t i = 0; i < numRuns; ++i) {
+            const Run run = within(runs[i], column, lastColumn);
+            if (run.begin >= run.end)
+              continue;
             const int64_t taps = run.lastTap - run.firstTap;
             const bool isCopied = run.copied >= 0;
             const int64_t width =
@@ -319,12 +362,12 @@ struct Convolution {
             row.width = isDense ? 1 : taps;
             row.wRowGap = tapRow - taps * lanes * kBlock;
             row.w = weights + top * tapRow + run.firstTap * lanes * kBlock;
-            row.index = (out - first) * count + i;
             row.at = rowAt + run.begin * kBlock;
             row.y = y + row.at;
             // tile() adds the offset of a pixel to both.
             computeBlocks</*MayBePicture=*/true>(row, minimum(step, end - row.block),
                                                  run.end - run.begin, areNeighbours);
+            ++row.index;
           }
         }
       }

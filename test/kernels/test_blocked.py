@@ -81,11 +81,25 @@ CASES = [  # x, w, strides, dilations, pads
     # Padded rows alone.
     ((1, 36, 70, 75), (40, 36, 3, 1), [1, 1], [1, 1], [1, 0, 1, 0]),
 ]
+LINES = [  # Their columns are divided: in place, in runs, with a copy of the ends.
+    ((1, 32, 2, 240), (16, 32, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
+    ((1, 40, 1, 301), (24, 40, 1, 3), [1, 2], [1, 1], [0, -1, 0, 0]),
+    ((1, 16, 1, 260), (16, 16, 1, 3), [1, 1], [1, 100], [0, 100, 0, 100]),
+    ((1, 40, 1, 299), (72, 40, 1, 3), [1, 1], [1, 64], [0, 64, 0, 64]),
+    ((1, 20, 1, 403), (40, 20, 1, 5), [1, 2], [1, 16], [0, 64, 0, 0]),
+    ((1, 20, 3, 230), (16, 20, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    # Tasks begin within the copied ends.
+    ((1, 16, 1, 300), (16, 16, 1, 20), [1, 1], [1, 8], [0, 76, 0, 76]),
+]
+CASES += LINES
 PLANES = [
     ((2, 3, 21, 30), (32, 3, 6, 6), [2, 2], [1, 1], [2, 2, 2, 2]),
     ((1, 1, 8, 9), (16, 1, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
     ((1, 15, 8, 9), (24, 15, 3, 3), [1, 1], [2, 2], [2, 2, 2, 2]),
     ((1, 3, 90, 400), (16, 3, 7, 7), [2, 2], [1, 1], [3, 3, 3, 3]),  # several tasks
+    # Their columns are divided.
+    ((1, 1, 1, 1601), (32, 1, 1, 80), [1, 4], [1, 1], [0, 0, 0, 0]),
+    ((1, 3, 2, 501), (16, 3, 3, 7), [1, 2], [1, 1], [1, 3, 1, 4]),
 ]
 
 
@@ -114,6 +128,19 @@ def test_conv(case):
     np.testing.assert_allclose(unblock(got, weights[0]),
                                np.clip(want + unblock(add, weights[0]), -1.5, 6), rtol=1e-4,
                                atol=2e-3)
+
+
+@pytest.mark.parametrize("case", LINES + PLANES[-2:])
+def test_tasks_change_no_bit(case):
+    """Each of many images is computed as one alone, whose columns are divided."""
+    shape, weights, strides, dilations, pads = case
+    x, w = numbers(*shape), pack(numbers(*weights), shape[1] if case in PLANES else 16)
+    x = x if case in PLANES else block(x)
+    attributes = dict(strides=strides, dilations=dilations, pads=pads,
+                      kernel_shape=list(weights[2:]))
+    one, = call("BlockedConv", x, w, **attributes)
+    many, = call("BlockedConv", x.repeat(16, axis=0), w, **attributes)
+    assert all(np.array_equal(each, one[0]) for each in many)
 
 
 @pytest.mark.parametrize("pad", [0, 1])

@@ -116,7 +116,10 @@ HostileRecipe blockedConv(const Below &below, const std::string &kernel) {
   HostileRecipe made;
   constexpr int64_t block = 16;
   const bool isWinograd = kernel == "WinogradConv", isDepthwise = kernel == "BlockedDepthwiseConv";
-  const int64_t batch = 1 + below(2), height = 1 + below(9), width = 1 + below(40);
+  // Lines are long, so that tasks divide their columns.
+  const bool isLine = below(8) == 0;
+  const int64_t batch = 1 + below(2), height = isLine ? 1 : 1 + below(9);
+  const int64_t width = 1 + below(isLine ? 400 : 40);
   const int64_t inBlocks = 1 + below(3), outBlocks = isDepthwise ? inBlocks : 1 + below(3);
   const int64_t rows = isWinograd ? 3 : 1 + below(3), columns = isWinograd ? 3 : 1 + below(3);
   const auto step = [&] { return isWinograd ? 1 : 1 + below(2); };
