@@ -479,7 +479,7 @@ def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
     - 4: integers of 8 bits with a scale for each column (kernels/nn/gates/ByteGates.h),
       where that is exact, as in quantized models, and all CPU levels have an instruction for
       such products (option `bytes`). Dim 1 counts 16 for each 64 columns, and
-      what the scales need. What the weights multiply is rounded to 14 bits.
+      what the scales need. What the weights multiply is rounded to 14 to 16 bits.
     - 5: W, too, which is then [directions, 1, words].
 
     For one sequence, weights that are no such integers are rounded:

@@ -76,6 +76,7 @@ namespace {
 template <int R> void checkBytes(int64_t depth) {
   constexpr int64_t columns = ByteGates::kColumns;
   CAPTURE(R, depth);
+  const int largest = ByteGates::zeroOf(depth) - 1;
   const auto size = static_cast<size_t>(columns * depth);
   std::vector<float> weights(size), rows(static_cast<size_t>(R * depth));
   unsigned seed = 5;
@@ -86,16 +87,16 @@ template <int R> void checkBytes(int64_t depth) {
   for (float &weight : weights)
     weight = static_cast<float>(next(127)) / 4;
   for (float &value : rows)
-    value = static_cast<float>(next(8191));
+    value = static_cast<float>(next(largest));
   // The largest products have sums of nearly 32 bits.
   for (int64_t k = 0; k < depth; ++k) {
     weights[static_cast<size_t>(k * columns)] = 127 / 4.f;
-    rows[static_cast<size_t>(k)] = 8191;
-    rows[static_cast<size_t>((R - 1) * depth + k)] = R > 1 ? -8191 : 8191;
+    rows[static_cast<size_t>(k)] = float(largest);
+    rows[static_cast<size_t>((R - 1) * depth + k)] = float(R > 1 ? -largest : largest);
   }
   for (int64_t j = 1; j < columns; ++j)
     weights[static_cast<size_t>(j)] = -127 / 4.f;
-  rows[static_cast<size_t>((R / 2) * depth)] = 8191;
+  rows[static_cast<size_t>((R / 2) * depth)] = float(largest);
   const CellLayout layout{4, 16, depth, GateStorage::Bytes};
   std::vector<uint32_t> words(static_cast<size_t>(layout.size()));
   REQUIRE(ByteGates::convert(words.data(), weights.data(), layout));
@@ -123,7 +124,7 @@ template <int R> void checkBytes(int64_t depth) {
 } // namespace
 
 TEST_CASE("rows times bytes") {
-  for (int64_t depth : {4, 64, 100, 2048}) {
+  for (int64_t depth : {4, 64, 512, 1024, 2048}) {
     checkBytes<1>(depth);
     checkBytes<2>(depth);
     checkBytes<3>(depth);

@@ -303,7 +303,7 @@ def integer_bytes(kind, digits, scales, hidden):
                 panel = digit[first:first + 64 * depth].reshape(depth, 64)
                 groups = np.ascontiguousarray(panel.astype("i1").reshape(-1, 4, 64).swapaxes(1, 2))
                 words += [groups.view("f4").ravel(), scale[first:first + 64],
-                          (panel.sum(0).astype("i4") * 8192).view("f4"), np.zeros(tail, "f4")]
+                          (panel.sum(0).astype("i4") * 32768).view("f4"), np.zeros(tail, "f4")]
             rest = part * hidden * depth - whole
             words += [digit[whole:whole + rest] * scale[whole:whole + rest]]
             digit, scale = digit[whole + rest:], scale[whole + rest:]
@@ -313,7 +313,7 @@ def integer_bytes(kind, digits, scales, hidden):
 @pytest.mark.parametrize("kind", GATES)
 @pytest.mark.parametrize("sizes", [(5, 1, 12, 128), (3, 5, 160, 76)])
 def test_byte_weights(kind, sizes):
-    """Weights are exact, data and states have 14 bits. An infinite state saturates gates."""
+    """Weights are exact, data and states have 16 bits. An infinite state saturates gates."""
     steps, batch, inputs, hidden = sizes
     rows = GATES[kind] * hidden
     x = rng.standard_normal((steps, batch, inputs)).astype("f4")

@@ -24,7 +24,7 @@ using AttributeType = onnx::AttributeProto;
 
 /// The weights [directions, inputs, gates] have scales of directions, or of directions and gates;
 /// those of LSTM are [directions, gates, inputs]. The numbers that the integers stand for are
-/// multiplied in f32, or as the same integers, with activations of 14 bits (host-narrow-gates).
+/// multiplied in f32, or as the same integers, with activations of 16 bits (host-narrow-gates).
 /// ONNX Runtime rounds activations to 8 bits, of one range per step, from which results differ by
 /// some thousandths.
 FunctionProto dynamicQuantizeLstm(const NodeProto &, std::string &) {

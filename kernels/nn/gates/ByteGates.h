@@ -3,7 +3,7 @@
 //
 // Weights of a quantized model are multiples of a scale of their column: as bytes they are exact,
 // and need a quarter of the space of f32. What they multiply, the state or the data, becomes
-// integers of 14 bits in two limbs of 7, whose products with 2048 bytes are exact sums of 32 bits.
+// integers of 16 bits, fewer for many values, in two limbs of 8, whose sums are exact in 32 bits.
 
 #ifndef OPENATC_KERNELS_NN_GATES_BYTEGATES_H
 #define OPENATC_KERNELS_NN_GATES_BYTEGATES_H
@@ -14,15 +14,17 @@
 namespace atc::kernels {
 
 /// Converts packed panels to [depth / 4][kColumns][4] weights, the scale of each column, and the
-/// sum of its weights times kZero.
+/// sum of its weights times zeroOf(depth).
 struct ByteGates {
   static constexpr int64_t kColumns = GateLayout::kColumns, kGroup = 4;
   static_assert(GateLayout::kByteTail == 2 * kColumns);
   /// Sums of more products do not fit 32 bits.
   static constexpr int64_t kMaxDepth = 2048;
   static constexpr int32_t kLargest = 127;
-  /// What is added to the 14-bit integers, the magnitudes of which are smaller.
-  static constexpr int32_t kZero = 8192;
+  /// Returns what is added to the integers, the magnitudes of which are smaller.
+  static constexpr int32_t zeroOf(int64_t depth) {
+    return depth <= 512 ? 32768 : depth <= 1024 ? 16384 : 8192;
+  }
 
   /// Returns whether rows of `depth` values fit.
   static constexpr bool areFor(int64_t depth) {
@@ -83,7 +85,7 @@ private:
     }
     uint32_t *tail = to + depth / kGroup * kColumns + column;
     tail[0] = __builtin_bit_cast(uint32_t, scale);
-    tail[kColumns] = sum * uint32_t(kZero);
+    tail[kColumns] = sum * uint32_t(zeroOf(depth));
     return scale >= 0;
   }
 };
@@ -91,7 +93,7 @@ private:
 /// Multiplies up to kRows rows by panels of bytes.
 class ByteRows {
   static constexpr int64_t kColumns = ByteGates::kColumns, kGroup = ByteGates::kGroup;
-  static constexpr int64_t kLimbBits = 7;
+  static constexpr int64_t kLimbBits = 8;
   /// How many bytes ahead weights are prefetched.
   static constexpr int64_t kDistance = 2048;
 
@@ -182,13 +184,15 @@ private:
     if (!hasLimbs)
       return;
     // Below it zeros are close enough, and the scale stays finite.
-    constexpr float tiny = 0x1p-100f, range = ByteGates::kZero - 1;
+    constexpr float tiny = 0x1p-100f;
+    const int32_t zero = ByteGates::zeroOf(depth);
+    const auto range = float(zero - 1);
     const float largest = __builtin_bit_cast(float, bits);
     const float scale = largest < tiny ? 0 : range / largest;
     unit[row] = largest < tiny ? 0 : largest / range;
     // The sum has a unit of 1, so that it is rounded to the nearest integer.
     constexpr float round = 0x1.8p23f;
-    constexpr int32_t first = __builtin_bit_cast(int32_t, round) - ByteGates::kZero;
+    const int32_t first = __builtin_bit_cast(int32_t, round) - zero;
     for (int64_t k = 0; k < depth; ++k) {
       const int32_t digits = __builtin_bit_cast(int32_t, from[k] * scale + round) - first;
       high[row][k] = uint8_t(digits >> kLimbBits);
