@@ -134,6 +134,7 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                    // Products stay on a target of static shapes.
                                    options.graphProducts = target.takesDynamicInputs();
                                    options.narrowGates = target.cpu().hasVectorsOf(8);
+                                   options.byteGates = target.cpu().hasWideDot();
                                    // Of what has open dims, such a target computes rows.
                                    options.convsAsRows = hasOpenDims;
                                    options.widenFloats = target.takesDynamicInputs();

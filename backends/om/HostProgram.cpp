@@ -13,6 +13,7 @@
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
+#include "passes/host/expand/RecurrentCells.h"
 #include "passes/om/CallBodies.h"
 #include "passes/om/Schedule.h"
 
@@ -41,6 +42,11 @@ static uint64_t elementTypesOf(graph::HostCallOp call) {
                                      parameter.getName().getValue()))
       types |= uint64_t(1) << (number.getInt() & 63);
   }
+  // Words of f32 that hold bytes: there are levels with instructions for their products.
+  auto packed = call.getParameters().getAs<DenseI64ArrayAttr>(host::kPacked);
+  if (host::gatesOf(call.getKernel()) && packed &&
+      llvm::any_of(packed.asArrayRef(), [](int64_t order) { return order >= host::kPackedBytes; }))
+    add(IntegerType::get(call.getContext(), 8));
   return types;
 }
 

@@ -32,6 +32,10 @@ bool CpuTarget::hasVectorsOf(int64_t lanes) const {
   return llvm::all_of(levels, [lanes](const cpu::CpuLevel &level) { return level.lanes >= lanes; });
 }
 
+bool CpuTarget::hasWideDot() const {
+  return llvm::all_of(levels, [](const cpu::CpuLevel &level) { return level.hasWideDot(); });
+}
+
 bool CpuTarget::convertsHalfs() const {
   return llvm::all_of(levels, [](const cpu::CpuLevel &level) {
     return level.arch == "aarch64" || llvm::is_contained(level.required, "f16c");

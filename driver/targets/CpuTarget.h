@@ -34,6 +34,8 @@ public:
 
   /// Returns whether the vector registers of all levels have `lanes` elements of f32 or more.
   bool hasVectorsOf(int64_t lanes) const;
+  /// Returns whether all levels multiply bytes in registers of 64 bytes.
+  bool hasWideDot() const;
   /// Returns whether all levels have an instruction that makes floats of f16.
   bool convertsHalfs() const;
   /// Returns how constant weights of products and convolutions are stored: f32, exact, f16 or bf16.

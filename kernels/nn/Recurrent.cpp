@@ -42,7 +42,7 @@ public:
     width = p->gates * h;
     if (spaceFor(c, p->steps, p->batch, p->gates, h) < 0)
       return false;
-    inputLayout = {p->gates, h, p->inputs};
+    inputLayout = p->inputLayout();
     stateLayout = p->stateLayout();
     inputWeights = packedWeights(c, o->w, inputLayout);
     stateWeights = packedWeights(c, o->r, stateLayout);

@@ -5,6 +5,7 @@
 #define OPENATC_KERNELS_NN_RECURRENTPLAN_H
 
 #include "kernels/nn/CellActivations.h"
+#include "kernels/nn/gates/ByteGates.h"
 #include "kernels/nn/gates/IntegerGates.h"
 
 namespace atc::kernels {
@@ -17,12 +18,14 @@ struct RecurrentPlan {
   int64_t gates = 1, functions = 1; ///< of a direction
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   bool backwardOnly = false, batchFirst = false, inputForget = false, linearBeforeReset = false;
-  bool packed = false;                       ///< W and R are in the order of CellLayout
-  GateStorage storage = GateStorage::Floats; ///< of R
-  double clip = 0;                           ///< 0: none
+  bool packed = false;                            ///< W and R are in the order of CellLayout
+  GateStorage storage = GateStorage::Floats;      ///< of R
+  GateStorage inputStorage = GateStorage::Floats; ///< of W
+  double clip = 0;                                ///< 0: none
   Activation activations[6];
 
-  /// Returns the layout of the weights of the state, per direction.
+  /// Return the layouts of the weights of the data and of the state, per direction.
+  CellLayout inputLayout() const { return {gates, hidden, inputs, inputStorage}; }
   CellLayout stateLayout() const { return {gates, hidden, hidden, storage}; }
 
   /// Reads attributes and shapes. Fails the call and returns false where they do not fit.
@@ -45,13 +48,21 @@ struct RecurrentPlan {
     linearBeforeReset = c.integer("linear_before_reset", 0);
     const int64_t order = c.integer("packed", 0);
     packed = order != 0;
-    storage = packed ? GateStorage(order) : GateStorage::Floats;
-    if (order < 0 || order > int64_t(GateStorage::Integers))
+    if (order < 0 || order > kPackedAllBytes)
       return c.fail("no weights are packed as number %", order), false;
-    if (storage != GateStorage::Floats && (x.dtype() != F32 || r.dtype() != F32))
+    if (order == kPackedAllBytes)
+      storage = inputStorage = GateStorage::Bytes;
+    else if (packed)
+      storage = GateStorage(order);
+    if (storage != GateStorage::Floats &&
+        (x.dtype() != F32 || w.dtype() != F32 || r.dtype() != F32))
       return c.fail("weights in fewer bits are of f32"), false;
     if (storage == GateStorage::Integers && !IntegerGates::areFor(hidden))
       return c.fail("no weights of % units have 16 bits", hidden), false;
+    if (storage == GateStorage::Bytes && !ByteGates::areFor(hidden))
+      return c.fail("no weights of % units have 8 bits", hidden), false;
+    if (inputStorage == GateStorage::Bytes && !ByteGates::areFor(inputs))
+      return c.fail("no weights of % inputs have 8 bits", inputs), false;
     clip = c.number("clip", 0);
     auto fits = [&](uint32_t index, Dims dims) {
       if (!c.in(index) || c.in(index).dims() == dims)
@@ -62,8 +73,9 @@ struct RecurrentPlan {
     };
     const Dims state =
         batchFirst ? Dims(batch, directions, hidden) : Dims(directions, batch, hidden);
-    if (!fits(1, Dims(directions, gates * hidden, inputs)) ||
-        !fits(2, Dims(directions, stateLayout().columns(), hidden)) ||
+    const Dims data = inputStorage == GateStorage::Bytes ? Dims(directions, 1, inputLayout().size())
+                                                         : Dims(directions, gates * hidden, inputs);
+    if (!fits(1, data) || !fits(2, Dims(directions, stateLayout().columns(), hidden)) ||
         !fits(3, Dims(directions, 2 * gates * hidden)) || !fits(4, Dims(batch)) || !fits(5, state))
       return false;
     if (cell == Cell::Lstm && (!fits(6, state) || !fits(7, Dims(directions, 3 * hidden))))

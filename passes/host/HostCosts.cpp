@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/HostOps.h"
+#include "passes/host/expand/RecurrentCells.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -113,9 +114,10 @@ std::optional<uint64_t> countMacs(graph::HostCallOp call) {
     if (!data || !weights || !recurrent || data.getRank() != 3 || weights.getRank() != 3 ||
         recurrent.getRank() != 3)
       return std::nullopt;
-    // Narrow weights of the state have fewer elements than products.
-    return data.getDimSize(0) * data.getDimSize(1) * weights.getDimSize(0) * weights.getDimSize(1) *
-           (weights.getDimSize(2) + recurrent.getDimSize(2));
+    // Narrow weights have fewer elements than products.
+    const int64_t hidden = recurrent.getDimSize(2);
+    return data.getDimSize(0) * data.getDimSize(1) * weights.getDimSize(0) *
+           gatesOf(call.getKernel()) * hidden * (data.getDimSize(2) + hidden);
   }
   case Products::None:
   case Products::Unknown:

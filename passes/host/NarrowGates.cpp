@@ -5,6 +5,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "kernels/nn/gates/ByteGates.h"
 #include "kernels/nn/gates/IntegerGates.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
@@ -22,28 +23,34 @@ namespace atc::host {
 namespace {
 
 using graph::HostCallOp;
+using kernels::ByteGates;
 using kernels::CellLayout;
 using kernels::GateStorage;
 using kernels::IntegerGates;
 using kernels::NarrowGates;
+
+static_assert(int64_t(GateStorage::Bytes) == kPackedBytes);
 
 constexpr StringLiteral kNarrowPass = "host-narrow-gates";
 
 /// Weights of fewer bytes per direction are read from a first cache.
 constexpr int64_t kMinBytes = 64 << 10;
 
-/// Returns packed weights of the state [directions, gates * hidden, hidden] in the storage of
-/// `layout`. `convert` is called for each direction, as convert(to, from).
+/// Returns packed weights [directions, gates * hidden, depth] in the storage of
+/// `layout`; flat ones are [directions, 1, words], from which no contract reads the number of
+/// units. `convert` is called for each direction, as convert(to, from).
 ElementsAttr store(ArrayRef<float> weights, ElementsAttr constant, const CellLayout &layout,
-                   llvm::function_ref<void(uint32_t *, const float *)> convert) {
+                   llvm::function_ref<void(uint32_t *, const float *)> convert,
+                   bool isFlat = false) {
   const int64_t directions = constant.getShapedType().getDimSize(0);
   const int64_t size = layout.gates * layout.hidden * layout.depth;
   std::vector<char> words(directions * layout.size() * sizeof(uint32_t));
   for (int64_t direction = 0; direction < directions; ++direction)
     convert(reinterpret_cast<uint32_t *>(words.data()) + direction * layout.size(),
             weights.data() + direction * size);
-  auto type = RankedTensorType::get({directions, layout.columns(), layout.depth},
-                                    constant.getElementType());
+  auto type = RankedTensorType::get(
+      {directions, isFlat ? 1 : layout.columns(), isFlat ? layout.size() : layout.depth},
+      constant.getElementType());
   return graph::makeConstant(type, std::move(words), "gates");
 }
 
@@ -61,6 +68,26 @@ bool haveNarrow(ArrayRef<float> weights, int64_t directions) {
         }))
       return false;
   return true;
+}
+
+/// Returns packed weights as bytes, if those are exact and there are whole panels of them; else
+/// null.
+ElementsAttr asBytes(ElementsAttr constant, CellLayout layout, bool isFlat = false) {
+  if (!ByteGates::areFor(layout.depth) || layout.hidden < layout.together().units())
+    return {};
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant);
+  if (failed(bytes))
+    return {};
+  ArrayRef<float> weights = bytes->expandedAs<float>();
+  if (!llvm::all_of(weights, [](float weight) { return std::isfinite(weight); }))
+    return {};
+  layout.storage = GateStorage::Bytes;
+  bool fit = true;
+  ElementsAttr words = store(
+      weights, constant, layout,
+      [&](uint32_t *to, const float *from) { fit = fit && ByteGates::convert(to, from, layout); },
+      isFlat);
+  return fit ? words : ElementsAttr();
 }
 
 /// Returns the weights in as few bits as their accuracy allows, and sets `layout` to what it has
@@ -94,17 +121,15 @@ ElementsAttr narrow(HostCallOp call, ElementsAttr constant, CellLayout &layout) 
 }
 
 struct NarrowWeights : graph::CountingPattern<HostCallOp> {
-  using CountingPattern::CountingPattern;
+  NarrowWeights(MLIRContext *context, Pass::Statistic &count, bool bytes)
+      : CountingPattern(context, count), bytes(bytes) {}
+  bool bytes;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
     const int64_t gates = gatesOf(call.getKernel());
     if (!gates || !hasInputs(call, 3) || integerOf(call, kPacked, 0) != 1)
       return failure();
     SmallVector<Value> operands = inputsOf(call, 3);
-    auto data = dyn_cast<RankedTensorType>(operands[0].getType());
-    const int64_t batchDim = integerOf(call, "layout", 0) ? 0 : 1;
-    if (!data || data.getRank() != 3 || data.getDimSize(batchDim) != 1)
-      return rewriter.notifyMatchFailure(call, "weights are read for several sequences at once");
     ElementsAttr constant = graph::getConstant(operands[2]);
     if (!constant || !constant.getElementType().isF32() || constant.getShapedType().getRank() != 3)
       return rewriter.notifyMatchFailure(call, "weights are not constant f32");
@@ -112,12 +137,31 @@ struct NarrowWeights : graph::CountingPattern<HostCallOp> {
     CellLayout layout{gates, hidden, hidden};
     if (layout.size() * int64_t(sizeof(float)) < kMinBytes)
       return rewriter.notifyMatchFailure(call, "weights stay in the first cache");
-    ElementsAttr words = narrow(call, constant, layout);
-    if (!words)
-      return rewriter.notifyMatchFailure(call, "weights are not finite, or tiny");
+    int64_t order = int64_t(GateStorage::Bytes);
+    ElementsAttr words = bytes ? asBytes(constant, layout) : ElementsAttr(), data;
+    if (words) {
+      ElementsAttr input = graph::getConstant(operands[1]);
+      if (input && input.getElementType().isF32() && input.getShapedType().getRank() == 3)
+        data =
+            asBytes(input, {gates, hidden, input.getShapedType().getDimSize(2)}, /*isFlat=*/true);
+      if (data)
+        order = kernels::kPackedAllBytes;
+      remarkPassed(kNarrowPass, call.getLoc(), "Bytes") << remark::add(
+          "weights of the state{0} are exact in 8 bits", data ? " and of the data" : "");
+    } else {
+      auto type = dyn_cast<RankedTensorType>(operands[0].getType());
+      const int64_t batchDim = integerOf(call, "layout", 0) ? 0 : 1;
+      if (!type || type.getRank() != 3 || type.getDimSize(batchDim) != 1)
+        return rewriter.notifyMatchFailure(call, "weights are read for several sequences at once");
+      if (!(words = narrow(call, constant, layout)))
+        return rewriter.notifyMatchFailure(call, "weights are not finite, or tiny");
+      order = int64_t(layout.storage);
+    }
+    if (data)
+      operands[1] = graph::ConstantOp::create(rewriter, operands[1].getLoc(), data);
     operands[2] = graph::ConstantOp::create(rewriter, operands[2].getLoc(), words);
     NamedAttrList parameters(call.getParameters());
-    parameters.set(kPacked, rewriter.getDenseI64ArrayAttr(int64_t(layout.storage)));
+    parameters.set(kPacked, rewriter.getDenseI64ArrayAttr(order));
     HostCallOp made = makeCall(rewriter, call.getLoc(), call.getKernel(), operands,
                                call.getResultTypes(), parameters.getDictionary(getContext()));
     rewriter.replaceOp(call, made.getResults());
@@ -127,9 +171,11 @@ struct NarrowWeights : graph::CountingPattern<HostCallOp> {
 };
 
 struct HostNarrowGates : impl::HostNarrowGatesBase<HostNarrowGates> {
+  using HostNarrowGatesBase::HostNarrowGatesBase;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<NarrowWeights>(&getContext(), numNarrowed);
+    patterns.add<NarrowWeights>(&getContext(), numNarrowed, bytes);
     graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };

@@ -472,11 +472,19 @@ def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
 }
 
 def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
-  let summary = "Narrows weights of recurrent cells that are read for one sequence";
+  let summary = "Narrows weights of recurrent cells";
   let description = [{
-    Stores the packed weights R of an RNN, GRU or LSTM in fewer bits where there is one
-    sequence and they fill more than a first cache: a step then takes as long as reading
-    them. R has fewer rows of words, and `packed` says which:
+    Stores the packed weights R of an RNN, GRU or LSTM in fewer bits where they fill more
+    than a first cache: a step then takes as long as reading them. R has fewer rows of
+    words, and `packed` says which:
+
+    - 4: integers of 8 bits with a scale for each column (kernels/nn/gates/ByteGates.h),
+      where that is exact, as in quantized models, and all CPU levels have an instruction for
+      such products (option `bytes`). Dim 1 counts 16 for each 64 columns, and
+      what the scales need. What the weights multiply is rounded to 14 to 16 bits.
+    - 5: W, too, which is then [directions, 1, words].
+
+    For one sequence, weights that are no such integers are rounded:
 
     - 3: integers of 16 bits with a scale for each 32 weights of a column
       (kernels/nn/gates/IntegerGates.h), where the units are a multiple of 32, at most 2048,
@@ -495,6 +503,8 @@ def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
       : (tensor<9x1x4xf32>, tensor<1x512x4xf32>, tensor<1x272x128xf32>) -> ...
     ```
   }];
+  let options = [Option<"bytes", "bytes", "bool", /*default=*/"true",
+                        "Whether the CPUs are faster with weights of 8 bits">];
   let statistics = [Statistic<"numNarrowed", "num-narrowed", "Calls whose weights were narrowed">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }

@@ -44,7 +44,7 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   if (isOn(options, "host-pack-gates"))
     functions.addPass(createHostPackGates());
   if (options.narrowGates && isOn(options, "host-narrow-gates"))
-    functions.addPass(createHostNarrowGates());
+    functions.addPass(createHostNarrowGates({options.byteGates}));
   // Behind the normalizations that convolutions take in.
   if (options.convsAsRows && isOn(options, "host-tile-rows") && isOn(options, "host-convs-as-rows"))
     functions.addPass(createHostConvsAsRows());

@@ -18,6 +18,9 @@ struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
   Option<bool> narrowGates{*this, "narrow-gates", llvm::cl::init(true),
                            llvm::cl::desc("Whether the CPUs are faster with narrow weights of "
                                           "recurrent cells")};
+  Option<bool> byteGates{*this, "byte-gates", llvm::cl::init(true),
+                         llvm::cl::desc("Whether they have products of bytes for those that are "
+                                        "exact in 8 bits")};
   Option<bool> widenFloats{*this, "widen-floats", llvm::cl::init(true),
                            llvm::cl::desc("Whether calls on f16 and bf16 compute in f32")};
   Option<bool> convsAsRows{*this, "convs-as-rows", llvm::cl::init(false),

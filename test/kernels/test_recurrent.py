@@ -289,6 +289,56 @@ def test_integer_weights_have_whole_chunks():
         call("RNN", x, w, words[:, :, :80], packed=3, hidden_size=80, outputs=1)
 
 
+def integer_bytes(kind, digits, scales, hidden):
+    """Packed weights as kernels/nn/gates/ByteGates.h stores them: `digits` [directions, gates * hidden, depth]
+    times the scale of each row."""
+    depth, words = digits.shape[2], []
+    tail = -(-128 // depth) * depth - 128
+    values = [pack(kind, array.astype("f4"), hidden).reshape(len(digits), -1)
+              for array in (digits, np.broadcast_to(scales, digits.shape))]
+    for digit, scale in zip(*values):
+        for part in [2, 1] if kind == "GRU" else [GATES[kind]]:
+            whole = part * (hidden // (64 // part) * (64 // part)) * depth
+            for first in range(0, whole, 64 * depth):
+                panel = digit[first:first + 64 * depth].reshape(depth, 64)
+                groups = np.ascontiguousarray(panel.astype("i1").reshape(-1, 4, 64).swapaxes(1, 2))
+                words += [groups.view("f4").ravel(), scale[first:first + 64],
+                          (panel.sum(0).astype("i4") * 32768).view("f4"), np.zeros(tail, "f4")]
+            rest = part * hidden * depth - whole
+            words += [digit[whole:whole + rest] * scale[whole:whole + rest]]
+            digit, scale = digit[whole + rest:], scale[whole + rest:]
+    return np.concatenate(words).reshape(len(digits), -1, depth)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("sizes", [(5, 1, 12, 128), (3, 5, 160, 76)])
+def test_byte_weights(kind, sizes):
+    """Weights are exact, data and states have 16 bits. An infinite state saturates gates."""
+    steps, batch, inputs, hidden = sizes
+    rows = GATES[kind] * hidden
+    x = rng.standard_normal((steps, batch, inputs)).astype("f4")
+    w, r = (rng.integers(-127, 128, (2, rows, depth)) for depth in (inputs, hidden))
+    w[0, 3], r[1, 5] = 0, 127
+    scales = [rng.uniform(.5, 1, (2, rows, 1)).astype("f4") / np.float32(64 * depth**.5) for depth in (inputs, hidden)]
+    real = [(digits * scale).astype("f4") for digits, scale in zip((w, r), scales)]
+    words = [integer_bytes(kind, digits, scale, hidden) for digits, scale in zip((w, r), scales)]
+    words[0] = words[0].reshape(2, 1, -1)
+    options = {"direction": "bidirectional", "hidden_size": hidden, "outputs": 2}
+    first = np.zeros((2, batch, hidden), "f4")
+    infinite = first.copy()
+    infinite[0, 0, 3] = np.inf
+    for state in (first, infinite):
+        rest = [np.zeros((2, 2 * rows), "f4"), np.full(batch, steps, "i4"), state]
+        want = call(kind, x, *real, *rest, **options)
+        for packed, data in ((4, pack(kind, real[0], hidden)), (5, words[0])):
+            for one, other in zip(call(kind, x, data, words[1], *rest, packed=packed, **options), want):
+                np.testing.assert_allclose(one, other, atol=4e-4)
+    for data, state, packed in ((words[0], words[1], 4), (real[0], words[1], 5), (words[0], real[1], 5),
+                                (words[0][:, :, 1:], words[1], 5), (words[0], words[1], 6)):
+        with pytest.raises(KernelError):
+            call(kind, x, data, state, packed=packed, **options)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_activations(name):
     check("RNN", activations=[name], dtype="f8", initial=False)

@@ -24,8 +24,9 @@ using AttributeType = onnx::AttributeProto;
 
 /// The weights [directions, inputs, gates] have scales of directions, or of directions and gates;
 /// those of LSTM are [directions, gates, inputs]. The numbers that the integers stand for are
-/// multiplied in f32. ONNX Runtime also rounds the activations to 8 bits, of one range per step,
-/// from which results differ by some thousandths.
+/// multiplied in f32, or as the same integers, with activations of 16 bits (host-narrow-gates).
+/// ONNX Runtime rounds activations to 8 bits, of one range per step, from which results differ by
+/// some thousandths.
 FunctionProto dynamicQuantizeLstm(const NodeProto &, std::string &) {
   FunctionWriter w(
       {"X", "W", "R", "B", "lens", "h", "c", "P", "W_scale", "W_zero", "R_scale", "R_zero"},

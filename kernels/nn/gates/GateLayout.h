@@ -13,8 +13,10 @@
 namespace atc::kernels {
 
 /// How whole panels are stored: as they are, in 24 bits per weight (NarrowGates.h) or in 16
-/// (IntegerGates.h). The values are those of the attribute "packed".
-enum class GateStorage : uint8_t { Floats = 1, Narrow = 2, Integers = 3 };
+/// (IntegerGates.h), or, where that is exact, in 8 (ByteGates.h). The values are those of the
+/// attribute "packed", of which one more says that weights of the data are bytes, too.
+enum class GateStorage : uint8_t { Floats = 1, Narrow = 2, Integers = 3, Bytes = 4 };
+inline constexpr int64_t kPackedAllBytes = 5;
 
 /// Describes the layout of the weights [gates * hidden, depth] of `gates` gates (1, 2 or 4), packed
 /// for products with few rows. A panel holds the columns of `units()` units of all gates, so that
@@ -22,6 +24,7 @@ enum class GateStorage : uint8_t { Floats = 1, Narrow = 2, Integers = 3 };
 /// All panels but the last have kColumns columns; a row of these is stored in wordsPerRow() words.
 struct GateLayout {
   static constexpr int64_t kColumns = 64, kNarrowWords = 48, kIntegerWords = 34;
+  static constexpr int64_t kByteWords = 16, kByteTail = 128; ///< per row, and of a panel
 
   int64_t gates, hidden, depth;
   GateStorage storage = GateStorage::Floats;
@@ -39,6 +42,7 @@ struct GateLayout {
   constexpr int64_t wordsPerRow() const {
     return storage == GateStorage::Integers ? kIntegerWords
            : storage == GateStorage::Narrow ? kNarrowWords
+           : storage == GateStorage::Bytes  ? kByteWords + (kByteTail + depth - 1) / depth
                                             : kColumns;
   }
   /// Returns where a panel begins, in words.

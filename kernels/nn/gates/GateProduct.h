@@ -10,6 +10,7 @@
 #define OPENATC_KERNELS_NN_GATES_GATEPRODUCT_H
 
 #include "kernels/core/Lanes.h"
+#include "kernels/nn/gates/ByteGates.h"
 #include "kernels/nn/gates/IntegerGates.h"
 #include "kernels/nn/gates/NarrowGates.h"
 
@@ -42,6 +43,10 @@ template <typename F> struct GateProduct {
   void run(int64_t begin, int64_t end, bool fromEnd = false) const {
     if (layout.storage == GateStorage::Integers) {
       runIntegers(begin, end, fromEnd);
+      return;
+    }
+    if (layout.storage == GateStorage::Bytes) {
+      runBytes(begin, end, fromEnd);
       return;
     }
     forPanels(begin, end, fromEnd, [&](int64_t panel, const F *ahead) { runPanel(panel, ahead); });
@@ -87,6 +92,40 @@ private:
             *reinterpret_cast<Loose *>(c + row * cRow + column[s]) = from + sums[s] * state.unit();
           }
         });
+      }
+  }
+
+  /// Multiplies by panels of bytes, a few rows at a time.
+  void runBytes(int64_t begin, int64_t end, bool fromEnd) const {
+    if constexpr (sizeof(F) == sizeof(float))
+      for (int64_t row = 0; row < rows; row += ByteRows::kRows) {
+        GateProduct some = *this;
+        some.rows = rows - row < ByteRows::kRows ? rows - row : ByteRows::kRows;
+        some.a += row * aRow;
+        some.c += row * cRow;
+        if (start.index)
+          some.start.index += row;
+        else
+          some.start.base += row * start.stride;
+        ByteRows values;
+        values.set(some.a, aRow, some.rows, layout.depth);
+        some.forPanels(begin, end, fromEnd, [&](int64_t panel, const F *) {
+          some.rows == 1   ? some.template addBytes<1>(values, panel)
+          : some.rows == 2 ? some.template addBytes<2>(values, panel)
+                           : some.template addBytes<3>(values, panel);
+        });
+      }
+  }
+  template <int R> void addBytes(const ByteRows &values, int64_t panel) const {
+    float sums[R][GateLayout::kColumns];
+    values.multiply<R>(sums, packed + layout.offsetOf(panel));
+    int64_t column[4];
+    findColumns(column, panel, 0);
+    for (int r = 0; r < R; ++r)
+      for (int s = 0; s < 4; ++s) {
+        const Vec sum = *reinterpret_cast<const Loose *>(sums[r] + s * kLanes);
+        const Vec from = *reinterpret_cast<const Loose *>(start[r] + column[s]);
+        *reinterpret_cast<Loose *>(c + r * cRow + column[s]) = from + sum;
       }
   }
 

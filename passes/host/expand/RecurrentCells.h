@@ -8,9 +8,11 @@
 
 namespace atc::host {
 
-/// The parameter of calls whose constant weights are packed: 1, or 2 or 3 where those of the state
-/// are in fewer bits, too (kernels/nn/gates/GateLayout.h).
+/// The parameter of calls whose constant weights are packed: 1, or 2 to 5 where those of the state,
+/// or all, are in fewer bits, too (kernels/nn/gates/GateLayout.h).
 inline constexpr llvm::StringLiteral kPacked = "packed";
+/// From this number on they are bytes.
+inline constexpr int64_t kPackedBytes = 4;
 
 /// Returns the gates of the cell that a kernel computes; 0 for other kernels.
 inline int64_t gatesOf(llvm::StringRef kernel) {

@@ -28,7 +28,7 @@ TEST_CASE("host kernels have code for the element types of their own calls") {
   mlir::MLIRContext context(registry);
   context.loadAllAvailableDialects();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
-    func.func @main(%x: tensor<?xf64>, %s: !graph.sequence<tensor<*xi8>>) -> tensor<*xf16> {
+    func.func @main(%f: tensor<?xf32>, %x: tensor<?xf64>, %s: !graph.sequence<tensor<*xi8>>) -> tensor<*xf16> {
       %shape = graph.host_call "Shape"(%x) {} : (tensor<?xf64>) -> tensor<1xi64>
       %at = graph.host_call "Add"(%shape, %shape) {} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
       %in = graph.host_call "SequenceAt"(%s, %at) {} : (!graph.sequence<tensor<*xi8>>, tensor<1xi64>) -> tensor<*xi8>
@@ -36,6 +36,8 @@ TEST_CASE("host kernels have code for the element types of their own calls") {
       %sum = graph.host_call "Add"(%half, %half) {} : (tensor<*xf16>, tensor<*xf16>) -> tensor<*xf16>
       %mean = graph.host_call "LayerNormalization"(%sum, %sum) {stash_type = 16 : i64}
         : (tensor<*xf16>, tensor<*xf16>) -> tensor<*xf16>
+      %rnn = graph.host_call "RNN"(%f, %f, %f) {packed = array<i64: 3>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<*xf32>
+      %gru = graph.host_call "GRU"(%f, %f, %f) {packed = array<i64: 5>} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<*xf32>
       return %mean : tensor<*xf16>
     })",
                                                         &context);
@@ -52,6 +54,9 @@ TEST_CASE("host kernels have code for the element types of their own calls") {
       {"SequenceAt", maskOf({f32, i8, i64})},
       {"Cast", maskOf({f32, i8, f16})},
       {"LayerNormalization", maskOf({f32, f16, bf16})},
+      {"RNN", maskOf({f32})},
+      // Its weights are bytes.
+      {"GRU", maskOf({f32, i8})},
   };
   REQUIRE(kernels.size() == expected.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
