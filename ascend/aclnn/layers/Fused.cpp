@@ -327,8 +327,9 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
       (image.dims.size() != 4 || filter.dims.size() != 4 || shifts.dims.size() != 4 ||
        y.dims.size() != 4 || !areSizes(kernel, 2, 1) || !areSizes(step, 4, 1) ||
        !areSizes(pads, 4, 0) || !areSizes(apart, 4, 1) || step[0] != 1 || step[1] != 1 ||
-       apart[0] != 1 || apart[1] != 1 || groups < 1 || deformableGroups < 1 ||
-       image.dims[1] % groups || image.dims[1] % deformableGroups || filter.dims[0] % groups ||
+       apart[0] != 1 || apart[1] != 1 || groups < 1 || groups > most || deformableGroups < 1 ||
+       deformableGroups > most || image.dims[1] % groups || image.dims[1] % deformableGroups ||
+       filter.dims[0] % groups ||
        filter.dims != Dims{filter.dims[0], image.dims[1] / groups, kernel[0], kernel[1]}))
     plan.reject("x %s, weight %s and offset %s must have 4 dims that fit %lld groups, kernelSize 2 "
                 "positive numbers, stride and dilation 4 of which the first two are 1, and padding "

@@ -276,6 +276,8 @@ def test_convolutions_of_sampled_images(acl):
     result = zeros(acl, 1, 1, 1, 1)
     assert "larger" in refused(acl, "DeformableConv2d", *one, [3, 3], [1, 1, 2, 2], [0, 0, 0, 0], [1, 1, 1, 1], LONG(1),
                                LONG(1), BOOL(True), result, NULL)
+    assert "groups" in refused(acl, "DeformableConv2d", draw(1, 0, 2, 2), draw(0, 0, 1, 1), draw(1, 3, 2, 2), NULL, [1, 1],
+                               [1] * 4, [0] * 4, [1] * 4, LONG(2**62), LONG(2**62), BOOL(True), draw(1, 0, 2, 2), NULL)
     for stride, dilation in ([[7, 1, 2, 2], [1, 1, 1, 1]], [[1, 1, 2, 2], [1, 9, 1, 1]]):
         assert "first two" in refused(acl, "DeformableConv2d", *one, [3, 3], stride, [1, 1, 0, 0], dilation, LONG(1),
                                       LONG(1), BOOL(True), result, NULL)
