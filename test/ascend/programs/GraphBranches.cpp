@@ -292,6 +292,7 @@ void shared() {
   for (int level = 0; level < 40; ++level)
     below = twoCalls(below);
   EXPECT_OK(below.SaveToFile("levels.air"));
+  EXPECT(remove("levels.air") == 0);
   auto p = dataOf("p", 0, vectorDesc);
   Graph loop("loop");
   auto again = call("again", p, [&] { return loop; });
