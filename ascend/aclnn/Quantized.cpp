@@ -304,7 +304,8 @@ quantizeByExtrema(const char *name, const aclTensor *x, const aclTensor *smoothS
     plan.reject("quantMode must be pertoken, pertensor or perchannel");
   if (plan.isGood() && (given.dims.empty() || axes[0] < 0 || y.type != ACL_INT8))
     plan.reject("x must have a dim, two of them with quantMode perchannel, and yOut be of int8");
-  if (!plan.isGood())
+  // There are no extrema of nothing.
+  if (!plan.isGood() || countOf(given.dims) == 0)
     return plan.finish(size, executor);
   View values = plan.dense(given, ACL_FLOAT);
   if (smooth.place)

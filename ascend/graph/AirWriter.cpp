@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace ge::detail {
 
@@ -204,19 +205,32 @@ Message attribute(const AttrValue &value) {
   return message;
 }
 
+/// The graphs that have been written into a file. Several operators may call one of them.
+struct Written {
+  Message model;
+  std::map<const GraphContent *, std::string> names;
+  std::set<const GraphContent *> begun;
+  std::set<const GraphContent *> open; ///< those around the one that is being written, and it
+
+  /// Returns the name by which the file has a graph that an operator calls. All start with that of
+  /// the first graph and have numbers of their own.
+  const std::string &nameOf(const GraphContent &called) {
+    std::string &name = names[&called];
+    if (name.empty())
+      name = first + "/" + std::to_string(names.size()) + "/" + called.name;
+    return name;
+  }
+  std::string first;
+};
+
 class Writer {
 public:
-  Writer(const GraphContent &graph, std::string &error) : graph(graph), error(error) {}
+  Writer(const GraphContent &graph, Written &written, std::string &error)
+      : graph(graph), written(written), error(error) {}
 
-  std::string run() {
-    Message model;
-    model.text(1, graph.name);
-    return writeTo(model, graph.name, 0) ? std::move(model.bytes) : "";
-  }
-
-private:
-  /// Adds the graph, by a name of its own, and those that its operators call.
-  bool writeTo(Message &model, const std::string &name, int depth) {
+  /// Adds the graph, by a name of its own, and those that its operators call and that are not yet
+  /// there. Returns false after an error.
+  bool run(const std::string &name) {
     if (!graph.errors.empty())
       return refuse(graph.errors.front());
     if (graph.file)
@@ -224,12 +238,16 @@ private:
     if (graph.outputs.empty())
       return refuse("the graph has no outputs: call SetOutputs");
     for (const auto &node : graph.nodes)
-      if (!names.emplace(node->name, node.get()).second)
+      if (!node->error.empty())
+        return refuse("operator '" + node->name + "': " + node->error);
+      else if (!names.emplace(node->name, node.get()).second)
         return refuse("two operators have the name '" + node->name + "'");
     Message whole;
     whole.text(1, name);
+    written.begun.insert(&graph);
+    written.open.insert(&graph);
     for (const auto &node : graph.nodes)
-      if (!write(*node, whole, name))
+      if (!write(*node, whole))
         return false;
     Message end;
     end.text(1, "Node_Output");
@@ -240,25 +258,24 @@ private:
       end.text(5, node->name + ":" + std::to_string(output));
     }
     whole.message(6, end);
-    model.message(7, whole);
+    written.model.message(7, whole);
     for (const auto &node : graph.nodes)
       for (const Subgraph &called : node->graphs) {
-        if (depth >= maxDepth)
+        if (written.begun.count(called.graph.get()))
+          continue;
+        if (written.open.size() > maxDepth)
           return refuse("graphs call each other more than " + std::to_string(maxDepth) +
                         " levels deep");
-        Writer inner(*called.graph, error);
-        if (!inner.writeTo(model, nameOf(name, *node, called), depth + 1)) {
+        if (!Writer(*called.graph, written, error).run(written.nameOf(*called.graph))) {
           error = "the graph '" + called.name + "' of operator '" + node->name + "': " + error;
           return false;
         }
       }
+    written.open.erase(&graph);
     return true;
   }
 
-  /// Returns the name by which the file has a graph that `node` of the graph `caller` calls.
-  static std::string nameOf(const std::string &caller, const Node &node, const Subgraph &called) {
-    return caller + "/" + node.name + "/" + called.name;
-  }
+private:
   /// Returns whether a node, and not only one of its name, is in the graph.
   bool holds(const Node &node) const {
     const auto found = names.find(node.name);
@@ -269,7 +286,7 @@ private:
     return false;
   }
 
-  bool write(const Node &node, Message &whole, const std::string &name) {
+  bool write(const Node &node, Message &whole) {
     Message op;
     op.text(1, node.name);
     op.text(2, node.type);
@@ -308,7 +325,10 @@ private:
       if (!called.graph)
         return refuse("operator '" + node.name + "' has no graph '" + called.name +
                       "': set its builder");
-      op.text(35, nameOf(name, node, called));
+      if (written.open.count(called.graph.get()))
+        return refuse("operator '" + node.name + "' calls, as its graph '" + called.name +
+                      "', one that it is inside of");
+      op.text(35, written.nameOf(*called.graph));
     }
     for (const auto &[key, value] : node.attributes) {
       const Message held = attribute(value);
@@ -323,8 +343,9 @@ private:
     return true;
   }
 
-  static constexpr int maxDepth = 100;
+  static constexpr size_t maxDepth = 100;
   const GraphContent &graph;
+  Written &written;
   std::string &error;
   std::map<std::string, const Node *> names; ///< of the graph's operators
 };
@@ -332,7 +353,10 @@ private:
 } // namespace
 
 std::string writeAir(const GraphContent &graph, std::string &error) {
-  return Writer(graph, error).run();
+  Written written;
+  written.first = graph.name;
+  written.model.text(1, graph.name);
+  return Writer(graph, written, error).run(graph.name) ? std::move(written.model.bytes) : "";
 }
 
 } // namespace ge::detail

@@ -40,6 +40,7 @@ struct Node {
   std::vector<std::shared_ptr<Node>> before; ///< that run earlier
   std::vector<std::weak_ptr<Node>> readers;
   std::map<std::string, size_t> dynamicEnds; ///< of dynamic inputs: where the next one goes
+  std::string error;                         ///< of calls that return no status; "": none
 
   Node() = default;
   Node(const Node &) = default;

@@ -216,11 +216,11 @@ void Operator::SetSubgraphBuilder(const char *name, uint32_t index,
                                   const SubgraphBuilder &builder) {
   if (!held || !builder)
     return;
-  const std::shared_ptr<detail::GraphContent> content = builder().content();
   if (detail::Subgraph *graph = graphOf(held.get(), textOf(name), index))
-    graph->graph = content;
-  else
-    held->graphs.push_back({textOf(name) + std::to_string(index), content});
+    graph->graph = builder().content();
+  else if (held->error.empty())
+    held->error = "it has no graph '" + textOf(name) + "' of number " + std::to_string(index) +
+                  "; those of a list are created first";
 }
 Graph Operator::GetDynamicSubgraph(const char *name, uint32_t index) const {
   Graph result;

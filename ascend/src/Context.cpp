@@ -30,6 +30,8 @@ std::map<int32_t, Device> &openDevices() {
 }
 
 thread_local void *threadContext = nullptr;
+/// How many calls of aclrtSetDevice of this thread have told observers, but opened nothing yet.
+thread_local unsigned openings = 0;
 std::atomic<int32_t> defaultDevice{-1};
 
 uint32_t deviceCount() {
@@ -82,7 +84,8 @@ HandleTable<Stream> &streams() {
 void setDefaultDevice(int32_t device) { defaultDevice = device; }
 
 aclError currentContext(const char *function, std::shared_ptr<Context> &context) {
-  if (const int32_t device = defaultDevice; !threadContext && device >= 0)
+  // An observer that asks for a context before there is one must not open the device again.
+  if (const int32_t device = defaultDevice; !threadContext && device >= 0 && !openings)
     ACL_TRY(aclrtSetDevice(device));
   context = contexts().find(threadContext);
   if (context)
@@ -158,7 +161,9 @@ aclError aclrtGetDeviceCount(uint32_t *count) {
 
 aclError aclrtSetDevice(int32_t deviceId) {
   ACL_TRY(checkDevice(__func__, deviceId));
+  ++openings;
   tellDeviceState(deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
+  --openings;
   {
     std::lock_guard lock(devicesMutex);
     Device &device = openDevices()[deviceId];

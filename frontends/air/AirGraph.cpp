@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace atc::air {
@@ -62,14 +64,33 @@ bool AirGraph::run() {
   return diagnostics.numErrors() == before;
 }
 
-int64_t AirGraph::argumentOf(const pb::Op &data, size_t position, ArrayRef<size_t> inputs) {
-  // Files of the toolchain state the input itself; graphs that a program has built only number
-  // their Data operators.
-  if (auto found = data.attr().find("_parent_node_index"); found != data.attr().end())
-    return found->second.i();
+/// Returns the number that a Data operator has of its own; 0 where it states none.
+static int64_t numberOf(const pb::Op &data) {
   auto found = data.attr().find("index");
-  const int64_t number = found == data.attr().end() ? int64_t(position) : found->second.i();
-  return number >= 0 && number < int64_t(inputs.size()) ? int64_t(inputs[number]) : -1;
+  return found == data.attr().end() ? 0 : found->second.i();
+}
+
+std::vector<std::pair<const pb::Op *, int64_t>> AirGraph::argumentOps(ArrayRef<size_t> inputs) {
+  // Files of the toolchain state the input itself; graphs that a program has built only number
+  // their Data operators, or leave all of them at 0, the default, in the order of the inputs.
+  const std::vector<const pb::Op *> ops = inputOps();
+  const bool areNumbered = llvm::any_of(ops, [](const pb::Op *op) { return numberOf(*op) != 0; });
+  std::vector<std::pair<const pb::Op *, int64_t>> arguments;
+  std::map<int64_t, const pb::Op *> taken;
+  for (auto [i, op] : llvm::enumerate(ops)) {
+    if (auto found = op->attr().find("_parent_node_index"); found != op->attr().end()) {
+      arguments.push_back({op, found->second.i()});
+      continue;
+    }
+    const int64_t number = areNumbered ? numberOf(*op) : int64_t(i);
+    if (auto [other, isNew] = taken.try_emplace(number, op); !isNew)
+      fail("E14001", *op,
+           "its index is " + Twine(number) + " as that of '" + other->second->name() +
+               "'; number the Data operators of a graph that operators call from 0 on");
+    const bool isThere = number >= 0 && number < int64_t(inputs.size());
+    arguments.push_back({op, isThere ? int64_t(inputs[number]) : -1});
+  }
+  return arguments;
 }
 
 std::optional<std::vector<AirValue>> AirGraph::runBody(ArrayRef<const AirValue *> arguments,
@@ -78,8 +99,7 @@ std::optional<std::vector<AirValue>> AirGraph::runBody(ArrayRef<const AirValue *
   if (!start())
     return std::nullopt;
   findOutputs({});
-  for (auto [i, op] : llvm::enumerate(inputOps())) {
-    const int64_t argument = argumentOf(*op, i, inputs);
+  for (auto [op, argument] : argumentOps(inputs)) {
     if (argument >= 0 && argument < int64_t(arguments.size()) && arguments[argument])
       values[keyOf(op->name(), 0)] = *arguments[argument];
     else if (isNeeded[positions[op->name()]])
@@ -105,8 +125,8 @@ std::vector<int64_t> AirGraph::passedInputs(ArrayRef<size_t> inputs) {
     return {};
   findOutputs({});
   llvm::StringMap<int64_t> arguments;
-  for (auto [i, op] : llvm::enumerate(inputOps()))
-    arguments[keyOf(op->name(), 0)] = argumentOf(*op, i, inputs);
+  for (auto [op, argument] : argumentOps(inputs))
+    arguments[keyOf(op->name(), 0)] = argument;
   std::vector<int64_t> passed;
   for (const std::string &output : outputs) {
     auto found = arguments.find(output);
@@ -213,8 +233,7 @@ std::vector<const pb::Op *> AirGraph::inputOps() {
   for (const pb::Op &op : graph.op()) {
     if (!isData(op.type()))
       continue;
-    auto found = op.attr().find("index");
-    inputs.push_back({found == op.attr().end() ? 0 : found->second.i(), &op});
+    inputs.push_back({numberOf(op), &op});
   }
   llvm::stable_sort(inputs, llvm::less_first());
   std::vector<const pb::Op *> ops;

@@ -72,9 +72,9 @@ private:
   void findOutputs(const std::vector<std::string> &named);
   /// Returns the Data operators in the order of their numbers, and then of the file.
   std::vector<const pb::Op *> inputOps();
-  /// Returns the input of the calling operator that Data operator `position` of inputOps() is; -1
-  /// where there is none.
-  static int64_t argumentOf(const pb::Op &data, size_t position, llvm::ArrayRef<size_t> inputs);
+  /// Returns inputOps(), each with the input of the calling operator that it is; -1 where there is
+  /// none.
+  std::vector<std::pair<const pb::Op *, int64_t>> argumentOps(llvm::ArrayRef<size_t> inputs);
   /// Imports the operators that are needed.
   void importOps();
   void importOp(pb::Op &op);

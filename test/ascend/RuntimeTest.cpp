@@ -55,6 +55,25 @@ TEST_CASE("AscendCL starts once and ends once") {
   CHECK(device == 0);
   GOOD(aclrtFree(memory));
   GOOD(aclrtResetDevice(0));
+  // An observer may ask for the device while it is opened, by itself or by the program.
+  std::vector<aclError> answers;
+  GOOD(aclrtRegDeviceStateCallback(
+      "asks",
+      [](int32_t, aclrtDeviceState state, void *to) {
+        int32_t number = -1;
+        if (state == ACL_RT_DEVICE_STATE_SET_PRE || state == ACL_RT_DEVICE_STATE_SET_POST)
+          static_cast<std::vector<aclError> *>(to)->push_back(aclrtGetDevice(&number));
+      },
+      &answers));
+  const std::vector<aclError> expected = {ACL_ERROR_RT_CONTEXT_NULL, ACL_SUCCESS};
+  GOOD(aclrtGetDevice(&device));
+  CHECK((device == 0 && answers == expected));
+  GOOD(aclrtResetDevice(0));
+  answers.clear();
+  GOOD(aclrtSetDevice(0));
+  CHECK(answers == expected);
+  GOOD(aclrtResetDevice(0));
+  GOOD(aclrtRegDeviceStateCallback("asks", nullptr, nullptr));
   GOOD(aclFinalize());
   BAD(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&device));
   for (const char *settings : {"[]", "{}", R"({"default_device": "first"})"}) {

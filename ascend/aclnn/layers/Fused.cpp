@@ -26,7 +26,7 @@ aclnnStatus aclnnRmsNormQuantGetWorkspaceSize(const aclTensor *x, const aclTenso
     plan.reject("gamma and beta must have the last dim of x %s, scale and offset one element, and "
                 "y be int8 with the dims of x",
                 textOf(given.dims).c_str());
-  if (!plan.isGood())
+  if (!plan.isGood() || countOf(given.dims) == 0)
     return plan.finish(size, executor);
   const int64_t last = int64_t(given.dims.size()) - 1;
   auto vector = [&](const View &view) {
@@ -56,8 +56,8 @@ aclnnStatus aclnnGroupedMatmulAddGetWorkspaceSize(const aclTensor *x, const aclT
   if (plan.isGood() &&
       (left.dims.size() != 2 || right.dims.size() != 2 || left.dims[0] != right.dims[0] ||
        list.dims.size() != 1 || list.type != ACL_INT64 || !list.isDense() || !y.isDense() ||
-       (y.dims.size() != 2 && y.dims.size() != 3) || y.dims.back() != right.dims[1] ||
-       countOf(y.dims) != list.dims[0] * left.dims[1] * right.dims[1]))
+       (y.dims != Dims{list.dims[0] * left.dims[1], right.dims[1]} &&
+        y.dims != Dims{list.dims[0], left.dims[1], right.dims[1]})))
     plan.reject(
         "x %s must be [rows, m], weight %s [rows, n], groupList int64 [groups], and yRef %s "
         "dense [groups * m, n] or [groups, m, n]",
@@ -75,12 +75,14 @@ aclnnStatus aclnnGroupedMatmulAddGetWorkspaceSize(const aclTensor *x, const aclT
                   "another",
                   (long long)ends[i], (long long)left.dims[0]);
     else if (ends[i] > at) {
-      const View own = product(plan, permuted(part(left, 0, at, ends[i] - at), {1, 0}),
-                               part(right, 0, at, ends[i] - at));
+      // Sums stay wide until they are added: those of halves may exceed what a half holds.
+      const View rows = permuted(part(left, 0, at, ends[i] - at), {1, 0});
+      const View own = product(plan, plan.dense(rows, ACL_FLOAT),
+                               plan.dense(part(right, 0, at, ends[i] - at), ACL_FLOAT));
       const View target = part(sums, 0, int64_t(i), 1);
       if (plan.isGood())
         plan.copy(combined(plan, "Add", plan.dense(target, ACL_FLOAT),
-                           plan.reshaped(plan.dense(own, ACL_FLOAT), {1, all[1], all[2]})),
+                           plan.reshaped(own, {1, all[1], all[2]})),
                   target);
     }
     at = std::max(at, ends[i]);
@@ -324,11 +326,14 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
   if (plan.isGood() &&
       (image.dims.size() != 4 || filter.dims.size() != 4 || shifts.dims.size() != 4 ||
        y.dims.size() != 4 || !areSizes(kernel, 2, 1) || !areSizes(step, 4, 1) ||
-       !areSizes(pads, 4, 0) || !areSizes(apart, 4, 1) || groups < 1 || deformableGroups < 1 ||
-       image.dims[1] % groups || image.dims[1] % deformableGroups || filter.dims[0] % groups ||
+       !areSizes(pads, 4, 0) || !areSizes(apart, 4, 1) || step[0] != 1 || step[1] != 1 ||
+       apart[0] != 1 || apart[1] != 1 || groups < 1 || groups > most || deformableGroups < 1 ||
+       deformableGroups > most || image.dims[1] % groups || image.dims[1] % deformableGroups ||
+       filter.dims[0] % groups ||
        filter.dims != Dims{filter.dims[0], image.dims[1] / groups, kernel[0], kernel[1]}))
     plan.reject("x %s, weight %s and offset %s must have 4 dims that fit %lld groups, kernelSize 2 "
-                "positive numbers, stride and dilation 4, and padding 4 that are not negative",
+                "positive numbers, stride and dilation 4 of which the first two are 1, and padding "
+                "4 that are not negative",
                 textOf(image.dims).c_str(), textOf(filter.dims).c_str(),
                 textOf(shifts.dims).c_str(), (long long)groups);
   if (!plan.isGood())
@@ -348,13 +353,19 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
                apart[2],
                apart[3],
                deformableGroups};
-  all.outHeight = (all.height + pads[0] + pads[1] - (kernel[0] - 1) * apart[2] - 1) / step[2] + 1;
-  all.outWidth = (all.width + pads[2] + pads[3] - (kernel[1] - 1) * apart[3] - 1) / step[3] + 1;
+  // How far the kernel can move.
+  const int64_t down = all.height + pads[0] + pads[1] - (kernel[0] - 1) * apart[2] - 1,
+                right = all.width + pads[2] + pads[3] - (kernel[1] - 1) * apart[3] - 1;
+  if (down < 0 || right < 0)
+    plan.reject("kernelSize [%lld, %lld] with its dilation is larger than x %s with its padding",
+                (long long)kernel[0], (long long)kernel[1], textOf(image.dims).c_str());
+  all.outHeight = down / step[2] + 1;
+  all.outWidth = right / step[3] + 1;
   const Dims places = {all.batch, 3 * deformableGroups * kernel[0] * kernel[1], all.outHeight,
                        all.outWidth};
-  if (all.outHeight < 1 || all.outWidth < 1 || shifts.dims != places ||
-      y.dims != Dims{all.batch, filter.dims[0], all.outHeight, all.outWidth} ||
-      (bias.place && bias.dims != Dims{filter.dims[0]}))
+  if (plan.isGood() && (shifts.dims != places ||
+                        y.dims != Dims{all.batch, filter.dims[0], all.outHeight, all.outWidth} ||
+                        (bias.place && bias.dims != Dims{filter.dims[0]})))
     plan.reject("offset %s must be %s, out %s [%lld, %lld, %lld, %lld], and bias have an element "
                 "for each of its channels",
                 textOf(shifts.dims).c_str(), textOf(places).c_str(), textOf(y.dims).c_str(),

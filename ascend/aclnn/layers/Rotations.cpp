@@ -30,6 +30,10 @@ aclnnStatus aclnnRotaryPositionEmbeddingV2GetWorkspaceSize(const aclTensor *x, c
     plan.write(rotated(plan, given, c, s, mode), y);
     return plan.finish(size, executor);
   }
+  if (plan.isGood() &&
+      (given.dims.empty() || matrix.dims != Dims{given.dims.back(), given.dims.back()}))
+    plan.reject("rotate is %s; it must be [D, D], where D is the last dim of x %s",
+                textOf(matrix.dims).c_str(), textOf(given.dims).c_str());
   const View wide = plan.isGood() ? plan.dense(given, ACL_FLOAT) : View();
   const View turned = product(plan, wide, plan.isGood() ? plan.dense(matrix, ACL_FLOAT) : View());
   plan.write(

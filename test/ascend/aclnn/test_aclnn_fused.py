@@ -42,6 +42,8 @@ def test_rotation_by_a_matrix(acl):
     close(result, x * cos + (x @ matrix) * sin)
     call(acl, "RotaryPositionEmbeddingV2", x, cos, sin, LONG(0), NULL, result)
     close(result, x * cos + np.concatenate([-x[..., 32:], x[..., :32]], -1) * sin)
+    for dims in ((64, 1), (2, 3, 64, 64)):
+        assert "[D, D]" in refused(acl, "RotaryPositionEmbeddingV2", x, cos, sin, LONG(0), draw(*dims), result)
 
 
 def from_cache(x, angles, head, neox):
@@ -118,6 +120,9 @@ def test_a_quantized_norm(acl):
     normed = x / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5) * gamma + beta
     near(result, np.rint(normed * 20 - 3))
     assert "gamma" in refused(acl, "RmsNormQuant", x, gamma[1:], beta, scale, offset, DOUBLE(1e-5), result)
+    for dims in ((0, 12), (4, 0)):
+        call(acl, "RmsNormQuant", draw(*dims), draw(dims[1]), draw(dims[1]), scale, offset, DOUBLE(1e-5),
+             zeros(acl, *dims, kind=np.int8))
 
 
 def test_a_product_of_bytes_with_a_bias_before_its_scale(acl):
@@ -145,6 +150,8 @@ def test_scales_of_rows_columns_and_tensors(acl, mode, axes, symmetrical):
     close(scales, scale.reshape(dims))
     if not symmetrical:
         close(offsets, offset.reshape(dims))
+    call(acl, "DynamicQuantV3", draw(0, 6), NULL, NULL, LONG(2), BOOL(symmetrical), text(mode),
+         zeros(acl, 0, 6, kind=np.int8), zeros(acl, {b"pertoken": 0, b"perchannel": 6}.get(mode, 1)), NULL)
     assert "pertensor" in refused(acl, "DynamicQuantV3", x, NULL, NULL, LONG(2), BOOL(symmetrical), text(b"all"), result,
                                   scales, NULL)
 
@@ -196,6 +203,13 @@ def test_gradients_of_the_weights_of_groups(acl):
     result = Tensor(acl, y)
     call(acl, "GroupedMatmulAdd", x, w, np.array([2, 2, 4]), result, BOOL(True), BOOL(False), LONG(2))
     close(result, [y[0] + x[:2].T @ w[:2], y[1], y[2] + x[2:].T @ w[2:]])
+    # Sums of halves stay floats until they are added.
+    big = Tensor(acl, y)
+    call(acl, "GroupedMatmulAdd", np.full((4, 4), 300, np.float16), np.full((4, 5), 301, np.float16), np.array([2, 2, 4]),
+         big, BOOL(True), BOOL(False), LONG(2))
+    close(big, [y[0] + 2 * 90300, y[1], y[2] + 2 * 90300])
+    assert "groups, m, n" in refused(acl, "GroupedMatmulAdd", x, w, np.array([2, 2, 4]), Tensor(acl, draw(4, 3, 5)),
+                                     BOOL(True), BOOL(False), LONG(2))
     assert "groupList has 1" in refused(acl, "GroupedMatmulAdd", x, w, np.array([2, 1, 4]), result, BOOL(True), BOOL(False),
                                         LONG(2))
 
@@ -261,6 +275,15 @@ def test_convolutions_of_sampled_images(acl):
     close(result, want)
     assert "offset" in refused(acl, "DeformableConv2d", x, w, offset[:, 1:], bias, *sizes, LONG(groups), LONG(parts),
                                BOOL(True), result, NULL)
+    one = np.ones((1, 1, 2, 2), F32), np.ones((1, 1, 3, 3), F32), np.zeros((1, 27, 1, 1), F32), NULL
+    result = zeros(acl, 1, 1, 1, 1)
+    assert "larger" in refused(acl, "DeformableConv2d", *one, [3, 3], [1, 1, 2, 2], [0, 0, 0, 0], [1, 1, 1, 1], LONG(1),
+                               LONG(1), BOOL(True), result, NULL)
+    assert "groups" in refused(acl, "DeformableConv2d", draw(1, 0, 2, 2), draw(0, 0, 1, 1), draw(1, 3, 2, 2), NULL, [1, 1],
+                               [1] * 4, [0] * 4, [1] * 4, LONG(2**62), LONG(2**62), BOOL(True), draw(1, 0, 2, 2), NULL)
+    for stride, dilation in ([[7, 1, 2, 2], [1, 1, 1, 1]], [[1, 1, 2, 2], [1, 9, 1, 1]]):
+        assert "first two" in refused(acl, "DeformableConv2d", *one, [3, 3], stride, [1, 1, 0, 0], dilation, LONG(1),
+                                      LONG(1), BOOL(True), result, NULL)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
@@ -269,6 +292,6 @@ def test_common_divisors(acl, kind):
     b = np.array([8, 27, 0], kind)
     result = zeros(acl, 2, 3, kind=kind)
     call(acl, "Gcd", a, b, result)
-    np.testing.assert_array_equal(result.read()[:, :2], np.gcd(a, b)[:, :2])
-    assert result.read()[0, 2] == 0
+    # The divisor of the least number is as large, which wraps to the number itself.
+    np.testing.assert_array_equal(result.read(), [[4, 9, 0], [1, 27, np.iinfo(kind).min]])
     assert "whole numbers" in refused(acl, "Gcd", a.astype(F32), b, result)

@@ -175,12 +175,141 @@ void loops() {
   expect(graph, 0, -8, 24);
 }
 
+/// An If whose branches take two vectors.
+op::If choiceOf(const char *name, const Operator &condition, const Operator &x,
+                const SubgraphBuilder &taken, const SubgraphBuilder &other) {
+  return op::If(name)
+      .set_input_cond(condition)
+      .create_dynamic_input_input(2)
+      .set_dynamic_input_input(0, op::Abs((std::string(name) + "_abs").c_str()).set_input_x(x))
+      .set_dynamic_input_input(1, x)
+      .create_dynamic_output_output(1)
+      .set_subgraph_builder_then_branch(taken)
+      .set_subgraph_builder_else_branch(other);
+}
+
+/// `left` - `right`, both Data with these indices; -1: none is set.
+Graph differenceOf(int64_t left, int64_t right) {
+  op::Data data[] = {op::Data("left"), op::Data("right")};
+  for (int i = 0; i < 2; ++i) {
+    data[i].update_input_desc_x(vectorDesc);
+    data[i].update_output_desc_y(vectorDesc);
+    const int64_t index = i ? right : left;
+    if (index >= 0)
+      data[i].set_attr_index(index);
+  }
+  Graph graph("difference");
+  graph.SetInputs({data[0], data[1]})
+      .SetOutputs(
+          std::vector<Operator>{op::Sub("result").set_input_x1(data[0]).set_input_x2(data[1])});
+  return graph;
+}
+
+/// Data of branches is numbered by the order of the inputs where no index is set, and never twice.
+void numbers() {
+  auto condition = dataOf("condition", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
+  auto ordered = [] { return differenceOf(-1, -1); };
+  Graph graph("numbers");
+  graph.SetInputs({condition, x})
+      .SetOutputs(std::vector<Operator>{
+          choiceOf("choice", condition, x, ordered, [] { return differenceOf(1, -1); })});
+  expect(graph, 1, 0, 6);
+  expect(graph, 0, 0, -6);
+  // Of inputs of its own: a graph has all that reads its inputs.
+  condition = dataOf("condition", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
+  Graph twice("twice");
+  twice.SetInputs({condition, x})
+      .SetOutputs(std::vector<Operator>{
+          choiceOf("choice", condition, x, ordered, [] { return differenceOf(1, 1); })});
+  Session session((Options()));
+  std::vector<Tensor> outputs;
+  EXPECT(session.AddGraph(1, twice) != 0 ||
+         session.RunGraph(1, {number(0), vectorOf(1, -3)}, outputs) != 0);
+  EXPECT(strstr(GEGetErrorMsgV2().GetString(), "its index is 1 as that of 'left'"));
+}
+
+/// A graph that an operator does not declare is an error, and none takes the place of another.
+void declared() {
+  auto condition = dataOf("condition", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
+  auto taken = [] { return graphOf<op::Abs>("taken"); };
+  auto choice = choiceOf("choice", condition, x, taken, taken);
+  choice.SetSubgraphBuilder("then_brunch", 0, taken);
+  Graph graph("declared");
+  graph.SetInputs({condition, x}).SetOutputs(std::vector<Operator>{choice});
+  EXPECT(graph.SaveToFile("unwritten.air") != GRAPH_SUCCESS);
+  EXPECT(strstr(GEGetErrorMsgV2().GetString(), "operator 'choice': it has no graph 'then_brunch'"));
+  condition = dataOf("condition", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
+  auto listed = op::Case("listed").set_input_branch_index(condition);
+  listed.create_dynamic_input_input(1).set_dynamic_input_input(0, x);
+  listed.create_dynamic_output_output(1).create_dynamic_subgraph_branches(1);
+  listed.set_dynamic_subgraph_builder_branches(0, taken);
+  listed.set_dynamic_subgraph_builder_branches(5, taken);
+  Graph list("list");
+  list.SetInputs({condition, x}).SetOutputs(std::vector<Operator>{listed});
+  EXPECT(list.SaveToFile("unwritten.air") != GRAPH_SUCCESS);
+  EXPECT(strstr(GEGetErrorMsgV2().GetString(), "no graph 'branches' of number 5"));
+}
+
+/// Names of operators do not mix up graphs, and a graph that many call is written once.
+void shared() {
+  auto condition = dataOf("condition", 0, numberDesc), x = dataOf("x", 1, vectorDesc);
+  // By the names of the callers both inner graphs would be "names/a/f/b/f".
+  auto outer = [&](const char *name, const SubgraphBuilder &called) {
+    return [name, called] {
+      auto p = dataOf("p", 0, vectorDesc);
+      auto call = op::PartitionedCall(name)
+                      .create_dynamic_input_args(1)
+                      .set_dynamic_input_args(0, p)
+                      .create_dynamic_output_output(1)
+                      .set_subgraph_builder_f(called);
+      Graph graph("outer");
+      graph.SetInputs({p}).SetOutputs(std::vector<Operator>{call});
+      return graph;
+    };
+  };
+  auto call = [&](const char *name, const Operator &from, const SubgraphBuilder &called) {
+    return op::PartitionedCall(name)
+        .create_dynamic_input_args(1)
+        .set_dynamic_input_args(0, from)
+        .create_dynamic_output_output(1)
+        .set_subgraph_builder_f(called);
+  };
+  auto first = call("a", x, outer("b", [] { return graphOf<op::Neg>("neg"); }));
+  auto second = call("a/f/b", first, [] { return graphOf<op::Square>("square"); });
+  Graph names("names");
+  names.SetInputs({condition, x}).SetOutputs(std::vector<Operator>{second});
+  expect(names, 0, 1, 9);
+  // 40 levels, each of which calls the one below twice.
+  Graph below = graphOf<op::Neg>("below");
+  auto twoCalls = [&](const Graph &graph) {
+    auto p = dataOf("p", 0, vectorDesc);
+    auto called = [graph] { return graph; };
+    auto upper = call("upper", p, called), lower = call("lower", upper, called);
+    Graph result("level");
+    result.SetInputs({p}).SetOutputs(std::vector<Operator>{lower});
+    return result;
+  };
+  for (int level = 0; level < 40; ++level)
+    below = twoCalls(below);
+  EXPECT_OK(below.SaveToFile("levels.air"));
+  EXPECT(remove("levels.air") == 0);
+  auto p = dataOf("p", 0, vectorDesc);
+  Graph loop("loop");
+  auto again = call("again", p, [&] { return loop; });
+  loop.SetInputs({p}).SetOutputs(std::vector<Operator>{again});
+  EXPECT(loop.SaveToFile("unwritten.air") != GRAPH_SUCCESS);
+  EXPECT(strstr(GEGetErrorMsgV2().GetString(), "one that it is inside of"));
+}
+
 } // namespace
 
 int main() {
   EXPECT_OK(GEInitialize(Options{{"ge.exec.deviceId", "0"}, {"ge.graphRunMode", "0"}}));
   branches();
   loops();
+  numbers();
+  declared();
+  shared();
   EXPECT_OK(GEFinalize());
   printf("branches: ok\n");
   return 0;
