@@ -493,7 +493,7 @@ ArrayRef<Decomposed> quantizedNodes() {
       {"Dequantize", 3, dequantize, ""},
       {"QuantizeDownAndShrinkRange", 3, quantizeDown, "Min, Max, RightShift; qint32 to quint8"},
       {"QuantizeV2", 3, quantize, "Round, Cast; a range for the whole tensor"},
-      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8, neither of one element"},
+      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8; those of one element not to the bit"},
       {"QuantizedAvgPool", 3, pool<1>, "AvgPool, Floor"},
       {"QuantizedBiasAdd", 6, addBias, "Cast, Round, Add"},
       {"QuantizedConcat", 4, concatenate, "Cast, Concat"},
