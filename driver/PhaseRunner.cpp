@@ -69,9 +69,7 @@ static std::optional<PhasePipeline> expandPipeline(func::FuncOp main, bool isNpu
                                                    ArrayRef<std::string> disabled) {
   bool isAny = false;
   main.walk([&](graph::HostCallOp call) {
-    isAny |= isNpu || isOverVolume(call) ||
-             llvm::is_contained({"FusedConv", "FusedGemm", "FusedMatMul", "TransposeMatMul"},
-                                call.getKernel());
+    isAny |= isNpu || isOverVolume(call) || host::isFusedProduct(call.getKernel());
   });
   if (!isAny)
     return std::nullopt;

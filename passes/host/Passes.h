@@ -33,6 +33,10 @@ inline constexpr llvm::StringLiteral kRowsAttr = "host.rows";
 /// Returns whether host-expand-volumes replaces calls of a kernel on tensors of three spatial dims.
 bool expandsVolumesOf(llvm::StringRef kernel);
 
+/// Returns whether host-expand-fused replaces calls of a kernel for the CPU as well: convolutions
+/// and products of matrices.
+bool isFusedProduct(llvm::StringRef kernel);
+
 /// Returns whether @main calls a loop over tiles.
 bool isTiled(mlir::func::FuncOp main);
 

@@ -77,16 +77,15 @@ void importDequantizeLinear(NodeContext &n) {
   const Type wanted = outputType<Float16Type, BFloat16Type, Float32Type, Float64Type>(n);
   if (n.failed())
     return;
-  auto setReal = [&](Value value) { n.setOutput(wanted ? n.cast(value, wanted) : value); };
   int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
   if (Type known = knownType(n, 1, 2, n.elementType(input), axis, n.isConstantInput(0)))
-    return setReal(dequantize(n, input, known));
+    return n.setOutput(n.cast(dequantize(n, input, known), wanted ? wanted : f32(n)));
   Value scale = parameter(n, 1, axis, rank), zeroPoint = parameter(n, 2, axis, rank);
   Value centered = n.cast(input, i32(n));
   if (zeroPoint)
     centered = n.sub(centered, n.cast(zeroPoint, i32(n)));
   Value value = n.mul(n.cast(centered, f32(n)), n.cast(scale, f32(n)));
-  setReal(wanted ? value : n.cast(value, n.elementType(scale)));
+  n.setOutput(n.cast(value, wanted ? wanted : n.elementType(scale)));
 }
 
 /// uint8 over the range of the elements and 0.

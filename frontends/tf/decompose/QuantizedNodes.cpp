@@ -79,8 +79,6 @@ public:
   Name select(const Name &c, const Name &a, const Name &b) { return r.add("SelectV2", {c, a, b}); }
   Name shiftRight(const Name &x, int count) { return r.add("RightShift", {x, number(count)}); }
 
-  /// Returns numbers rounded toward 0.
-  Name truncate(const Name &x) { return mul(r.add("Sign", {x}), floor(abs(x))); }
   /// Rounds halves away from 0. Adding 0.5 first would round what has no digits behind the point.
   Name round(const Name &x) {
     Name size = abs(x), whole = floor(size);
@@ -101,11 +99,11 @@ public:
   explicit Quantized(GraphRewriter &r)
       : r(r), f32(r, pb::DT_FLOAT), f64(r, pb::DT_DOUBLE), i64(r, pb::DT_INT64) {}
 
-  /// Ranges of one number may have any rank.
+  /// Returns a range whose ends are stated as one number of any rank each.
   Range range(const Name &min, const Name &max) { return {scalar(min), scalar(max)}; }
   Name scalar(const Name &x) { return r.add("Reshape", {x, r.constant(ArrayRef<int32_t>())}); }
 
-  /// The integer that stands for `x` (f64), in f64, perhaps beyond the ends of the type.
+  /// Returns the integer that stands for `x` (f64), in f64, perhaps beyond the ends of the type.
   Name unclamped(const Name &x, const Range &range, const Integers &of) {
     Name scale = f64.div(f64.number(of.steps()), adjusted(range, of));
     Name begin = f64.round(f64.mul(f64.of(range.min), scale));
@@ -116,7 +114,7 @@ public:
     return f64.clamp(unclamped(x, range, of), f64.number(of.lowest), f64.number(of.highest));
   }
   Name zero(const Range &range, const Integers &of) { return unclamped(f64.number(0), range, of); }
-  /// The f32 that the integer `q`, in f64, stands for.
+  /// Returns the f32 that the integer `q`, in f64, stands for.
   Name numberOf(const Name &q, const Range &range, const Integers &of) {
     Name scale = f64.div(adjusted(range, of), f64.number(of.steps())), narrow = f32.of(scale);
     Name begin = f32.mul(f32.round(f32.div(range.min, narrow)), narrow);
@@ -124,7 +122,7 @@ public:
     return f32.select(f32.equal(range.min, range.max), range.min, f32.of(value));
   }
 
-  /// Elements as f32.
+  /// Returns elements as f32.
   Name dequantize(const Name &x, const Range &range, const Integers &of) {
     Name scale = f32.of(f64.div(width(range), f64.number(of.steps() - 1)));
     Name begin = f32.select(f32.equal(range.min, range.max), range.min,
@@ -132,7 +130,7 @@ public:
     Name offset = f32.sub(begin, f32.mul(f32.number(of.lowest), scale));
     return f32.add(offset, f32.mul(f32.of(x), scale));
   }
-  /// Elements of f32 as integers.
+  /// Returns elements of f32 as integers.
   Name quantize(const Name &x, const Range &range, const Integers &of) {
     Name scale = f32.select(f32.equal(range.min, range.max), f32.number(0),
                             f32.of(f64.div(f64.number(of.steps() - 1), width(range))));
@@ -142,7 +140,7 @@ public:
     Name q = f32.sub(f32.round(f32.mul(x, scale)), f32.sub(begin, f32.number(of.lowest)));
     return f32.as(f32.clamp(q, f32.number(of.lowest), f32.number(max)), of.type);
   }
-  /// Sums as 8 bits of another range, in numbers with 16 bits behind the point.
+  /// Returns sums as 8 bits of another range, in numbers with 16 bits behind the point.
   Name requantize(const Name &x, const Range &from, const Range &to) {
     Name isFlat = f32.equal(f32.sub(to.max, to.min), f32.number(0));
     Name width = f32.select(isFlat, f32.number(1), f32.sub(to.max, to.min)), wide = f64.of(width);
@@ -160,7 +158,7 @@ public:
     return i64.as(i64.clamp(q, i64.number(0), i64.number(255)), pb::DT_QUINT8);
   }
 
-  /// The range of the elements of `x`, with 0 at or above its begin.
+  /// Returns the range of the elements of `x`, with 0 at or above its begin.
   Range used(const Name &x, const Range &range, const Integers &of) {
     const int32_t rest = -1;
     Name flat = r.add("Reshape", {x, r.constant(ArrayRef<int32_t>(rest))});
@@ -169,7 +167,7 @@ public:
     };
     return {f32.min(f32.number(0), end("Min")), end("Max")};
   }
-  /// The range of products of integers of two ranges.
+  /// Returns the range of products of integers of two ranges.
   Range product(const Range &a, const Integers &ofA, const Range &b, const Integers &ofB) {
     auto level = [&](const Range &range, const Integers &of) {
       return f32.div(f32.sub(range.max, range.min), f32.number(of.highest - of.lowest));
@@ -177,14 +175,14 @@ public:
     Name step = f32.mul(level(a, ofA), level(b, ofB));
     return {f32.mul(step, f32.number(sums().lowest)), f32.mul(step, f32.number(sums().highest))};
   }
-  /// The range of sums: symmetric, with `bits` above both summands.
+  /// Returns the range of sums: symmetric, with `bits` above both summands.
   Range sum(const Range &a, const Range &b, int bits) {
     Name zero = f32.number(0);
     auto size = [&](const Range &x) { return f32.max(x.max, f32.sub(zero, x.min)); };
     Name max = f32.mul(f32.max(size(a), size(b)), f32.number(std::ldexp(1.0, bits)));
     return {f32.sub(zero, max), max};
   }
-  /// Elements less the integer that stands for 0, in the element type of `type`.
+  /// Returns elements less the integer that stands for 0, in the element type of `type`.
   Name centered(const Name &x, const Range &range, const Integers &of, pb::DataType type) {
     return f32.sub(f32.as(x, type), f32.as(zero(range, of), type));
   }
@@ -210,7 +208,8 @@ std::string text(GraphRewriter &r, const char *name, const char *otherwise) {
   return value ? value->s() : otherwise;
 }
 
-/// The range, 0 within, is at least `ensure_minimum_range` of its largest number wide.
+/// Returns the stated range, widened to hold 0 and to be at least `ensure_minimum_range` of its
+/// largest number wide.
 Range widened(Quantized &q, const Inputs &in) {
   Arithmetic &f = q.f32;
   const pb::AttrValue *minimum = q.r.attribute("ensure_minimum_range");
@@ -257,7 +256,7 @@ void quantize(GraphRewriter &r, const Inputs &in) {
   q.finish(f.as(x, type->type), range, type->type);
 }
 
-/// What depends on no input of the model is left to the importer. Inputs: integers and the ends of
+/// Leaves what depends on no input of the model to the importer. Inputs: integers and the ends of
 /// their range.
 void dequantize(GraphRewriter &r, const Inputs &in) {
   const std::optional<Integers> type = integersOf(r, "T");

@@ -8,8 +8,8 @@
 
 namespace atc::tf_import {
 
-/// The operators of TensorFlow 1 whose tensors of integers come with the two numbers at the ends of
-/// their range, which may depend on the inputs of the model.
+/// Returns the operators of TensorFlow 1 whose tensors of integers come with the two numbers at the
+/// ends of their range, which may depend on the inputs of the model.
 llvm::ArrayRef<Decomposed> quantizedNodes();
 
 } // namespace atc::tf_import

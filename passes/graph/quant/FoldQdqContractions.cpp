@@ -343,7 +343,7 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
 /// Returns whether the sum of two bytes, in real numbers, is the same integer whether it is divided
 /// by the scale of the result or multiplied by `factor`: `value` is such a sum, perhaps behind a
 /// relu.
-bool isSumOfBytes(Value value, float scale, float factor) {
+bool keepsSumsOfBytes(Value value, float scale, float factor) {
   if (auto relu = value.getDefiningOp<ReluOp>())
     value = relu.getInput();
   auto sum = value.getDefiningOp<AddOp>();
@@ -376,13 +376,13 @@ bool isSumOfBytes(Value value, float scale, float factor) {
 struct UseFactor : CountingPattern<QuantizeOp> {
   using CountingPattern::CountingPattern;
 
-  static bool isFromSum(Value value, unsigned depth) {
+  static bool isFromContraction(Value value, unsigned depth) {
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<IntegerConvOp, IntegerFullyConnectedOp>(op))
       return true;
     return depth > 0 && isa_and_nonnull<ElementwiseOpInterface>(op) &&
            llvm::any_of(op->getOperands(),
-                        [&](Value operand) { return isFromSum(operand, depth - 1); });
+                        [&](Value operand) { return isFromContraction(operand, depth - 1); });
   }
 
   static bool isFromIntegers(Value value, unsigned depth) {
@@ -401,8 +401,8 @@ struct UseFactor : CountingPattern<QuantizeOp> {
         !isFromIntegers(op.getInput(), /*depth=*/4))
       return failure();
     const auto inverse = static_cast<float>(1.0 / params->scale());
-    if (!isFromSum(op.getInput(), /*depth=*/6) &&
-        !isSumOfBytes(op.getInput(), params->scale(), inverse))
+    if (!isFromContraction(op.getInput(), /*depth=*/6) &&
+        !keepsSumsOfBytes(op.getInput(), params->scale(), inverse))
       return failure();
     auto scalar = RankedTensorType::get({}, rewriter.getF32Type());
     Value factor = createConstant(rewriter, derivedLoc(op.getLoc(), "scale"), scalar, {inverse});

@@ -21,6 +21,12 @@ namespace {
 
 using graph::HostCallOp;
 
+constexpr StringLiteral fusedProducts[] = {"FusedConv", "FusedGemm", "FusedMatMul",
+                                           "TransposeMatMul"};
+constexpr StringLiteral fusedOthers[] = {"BiasSplitGelu", "SimplifiedLayerNormalization",
+                                         "SkipLayerNormalization",
+                                         "SkipSimplifiedLayerNormalization"};
+
 /// Returns the list `name` of a call, `count` numbers; `value` for each where it is missing.
 /// Nothing for a list of another length.
 std::optional<SmallVector<int64_t>> listOf(HostCallOp call, StringRef name, size_t count,
@@ -191,23 +197,17 @@ struct HostExpandFused : impl::HostExpandFusedBase<HostExpandFused> {
   using HostExpandFusedBase::HostExpandFusedBase;
 
   void runOnOperation() override {
-    // The products are in front.
-    constexpr size_t products = 4;
-    static constexpr StringLiteral kernels[] = {"FusedConv",
-                                                "FusedGemm",
-                                                "FusedMatMul",
-                                                "TransposeMatMul",
-                                                "BiasSplitGelu",
-                                                "SimplifiedLayerNormalization",
-                                                "SkipLayerNormalization",
-                                                "SkipSimplifiedLayerNormalization"};
-    const ArrayRef<StringLiteral> expanded = kernels;
-    numExpanded += expandCalls(getOperation(), getArgument(),
-                               onlyProducts ? expanded.take_front(products) : expanded,
-                               "the operators that it consists of",
-                               [](HostCallOp call) { return FusedExpander(call).run(); });
+    SmallVector<StringLiteral> kernels(std::begin(fusedProducts), std::end(fusedProducts));
+    if (!onlyProducts)
+      llvm::append_range(kernels, fusedOthers);
+    numExpanded +=
+        expandCalls(getOperation(), getArgument(), kernels, "the operators that it consists of",
+                    [](HostCallOp call) { return FusedExpander(call).run(); });
   }
 };
 
 } // namespace
+
+bool isFusedProduct(StringRef kernel) { return llvm::is_contained(fusedProducts, kernel); }
+
 } // namespace atc::host

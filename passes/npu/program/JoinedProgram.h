@@ -20,7 +20,7 @@ using GridSizes = std::array<int64_t, kGridDims>;
 /// events belong to each section of a mixed program.
 inline constexpr size_t kStreams = kEvents / 2;
 
-/// What a part waits for: that so many parts have signaled an event.
+/// A number of parts that have signaled an event before another part goes on.
 struct PartWait {
   unsigned event = 0, parts = 0;
   bool crosses = false; ///< they are parts of the other section of a mixed program
@@ -33,7 +33,7 @@ struct ProgramPart {
   llvm::SmallVector<unsigned> buffers; ///< for each of its buffers, that of the joined program
   /// The dims of its grid, of which one may grow: further cores have nothing to do (findGrowth).
   std::array<bool, kGridDims> grows = {};
-  /// What must be done before this part reads or writes what others do. Each part waits for the one
+  /// The parts that are done before this one reads or writes the same bytes. Each waits for the one
   /// before that signals the same event, so that a number of signals tells which parts are done.
   llvm::SmallVector<PartWait, 3> waits;
   unsigned event = 0;   ///< that its cores signal when it is done

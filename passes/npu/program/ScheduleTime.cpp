@@ -97,4 +97,20 @@ bool ScheduleTime::hasRoomFor(unsigned count) const {
          simulator.bytesLeft / count >= maxBytes - simulator.bytesLeft;
 }
 
+std::optional<std::vector<double>> ScheduleComparison::measure(ArrayRef<TimedLaunch> launches) {
+  if (isFirst) {
+    isFirst = false;
+    std::optional<std::vector<double>> cycles = time->run(launches);
+    if (!cycles || !time->hasRoomFor(1))
+      return std::nullopt;
+    comparesFirstRuns = !time->hasRoomFor(3);
+    hasRoomForTwo = time->hasRoomFor(2);
+    if (comparesFirstRuns)
+      return cycles;
+  } else if (comparesFirstRuns) {
+    time.emplace(soc, ScheduleTime::kMaxSteps, maxBytes);
+  }
+  return time->run(launches);
+}
+
 } // namespace atc::npu

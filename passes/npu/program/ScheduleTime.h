@@ -30,9 +30,9 @@ public:
   /// `maxSteps` limits the instructions of all cores that all runs together simulate, `maxBytes`
   /// the bytes of gm that they touch: each line of L2 that a transfer touches takes time. As they
   /// are, runs take some seconds.
-  static constexpr uint64_t kMaxSteps = 20'000'000;
+  static constexpr uint64_t kMaxSteps = 20'000'000, kMaxBytes = uint64_t(24) << 30;
   explicit ScheduleTime(const SocTable &soc, uint64_t maxSteps = kMaxSteps,
-                        uint64_t maxBytes = uint64_t(24) << 30);
+                        uint64_t maxBytes = kMaxBytes);
 
   /// Returns the cycles of each launch of a run. Programs must have offsets in local memories, and
   /// buffers in the arena their offsets. Returns nothing where a launch cannot be simulated or a
@@ -54,6 +54,28 @@ private:
   std::map<mlir::Operation *, Program> programs;
   llvm::DenseMap<mlir::Value, uint64_t> addresses; ///< of weights, inputs and outputs
   uint64_t nextWeight, nextArgument;
+};
+
+/// Compares schedules of a model by the cycles of their launches. The first run of a schedule finds
+/// an empty L2. Where the limits of ScheduleTime allow three more runs, it does not count;
+/// otherwise only first runs are compared, as a model that touches so much finds little that it
+/// needs.
+class ScheduleComparison {
+public:
+  explicit ScheduleComparison(const SocTable &soc, uint64_t maxBytes = ScheduleTime::kMaxBytes)
+      : soc(soc), maxBytes(maxBytes), time(std::in_place, soc, ScheduleTime::kMaxSteps, maxBytes) {}
+
+  /// Returns the cycles of each launch; nothing where ScheduleTime::run does, or where the limits
+  /// allow no schedule after the first one.
+  std::optional<std::vector<double>> measure(llvm::ArrayRef<TimedLaunch> launches);
+  /// Returns whether the limits allow two schedules after the first one, which has been measured.
+  bool allowsTwoMore() const { return hasRoomForTwo; }
+
+private:
+  SocTable soc;
+  uint64_t maxBytes;
+  std::optional<ScheduleTime> time; ///< made anew for each schedule where first runs are compared
+  bool isFirst = true, comparesFirstRuns = false, hasRoomForTwo = false;
 };
 
 } // namespace atc::npu

@@ -272,12 +272,13 @@ private:
 
   /// Returns the cycles from each launch up to the next entry of a run's schedule, at the launch's
   /// index; nothing where the simulation takes too long.
-  std::optional<std::vector<double>> timesOf(ScheduleTime &time, ArrayRef<JoinedRun> runs) {
+  std::optional<std::vector<double>> cyclesOf(ScheduleComparison &comparison,
+                                              ArrayRef<JoinedRun> runs) {
     std::vector<TimedLaunch> timed;
     const auto schedule = scheduleOf(runs);
     for (const auto &[index, launch] : schedule)
       timed.push_back(launch);
-    std::optional<std::vector<double>> cycles = time.run(timed);
+    std::optional<std::vector<double>> cycles = comparison.measure(timed);
     if (!cycles)
       return std::nullopt;
     std::vector<double> byLaunch(launches.size(), 0);
@@ -294,24 +295,12 @@ private:
   /// runs as long as possible, and only those of them that are faster than their launches.
   SmallVector<unsigned> fastest(SmallVector<unsigned> apart, SymbolTable &symbols) {
     const SmallVector<unsigned> lengths = runsUpTo(UINT32_MAX);
-    std::optional<ScheduleTime> time(std::in_place, soc, ScheduleTime::kMaxSteps, simulatedBytes);
-    std::optional<std::vector<double>> before = timesOf(*time, {});
-    if (!before || !time->hasRoomFor(1))
-      return apart;
-    // The first run finds an empty L2. Where the limits allow three more, it does not count;
-    // otherwise all are first runs, as one that touches so much finds little that it needs.
-    const bool isCold = !time->hasRoomFor(3), isLast = !time->hasRoomFor(2);
-    auto cyclesOf = [&](ArrayRef<JoinedRun> runs) {
-      if (isCold)
-        time.emplace(soc, ScheduleTime::kMaxSteps, simulatedBytes);
-      return timesOf(*time, runs);
-    };
-    if (!isCold)
-      before = cyclesOf({});
+    ScheduleComparison comparison(soc, simulatedBytes);
+    const std::optional<std::vector<double>> before = cyclesOf(comparison, {});
     if (!before)
       return apart;
-    const std::vector<JoinedRun> runs = joinAll(lengths, symbols);
-    const std::optional<std::vector<double>> after = cyclesOf(runs);
+    const std::optional<std::vector<double>> after =
+        cyclesOf(comparison, joinAll(lengths, symbols));
     if (!after)
       return apart;
     SmallVector<unsigned> some;
@@ -323,9 +312,9 @@ private:
       begin += length;
     }
     SmallVector<unsigned> best = sumOf(*after) < sumOf(*before) ? lengths : apart;
-    if (isLast || some == apart || some == lengths)
+    if (!comparison.allowsTwoMore() || some == apart || some == lengths)
       return best;
-    const std::optional<std::vector<double>> mended = cyclesOf(joinAll(some, symbols));
+    const std::optional<std::vector<double>> mended = cyclesOf(comparison, joinAll(some, symbols));
     return mended && sumOf(*mended) < std::min(sumOf(*before), sumOf(*after)) ? some : best;
   }
 

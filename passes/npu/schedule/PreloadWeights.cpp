@@ -248,27 +248,16 @@ private:
     Choice own{factor, share(factor, symbols)};
     if (own.second.empty())
       return own;
-    std::optional<ScheduleTime> time(soc);
-    std::optional<double> without = cyclesOf(*time, {});
-    if (!without || !time->hasRoomFor(1))
-      return own;
-    // The first run finds an empty L2. Where the limits allow three more, it does not count;
-    // otherwise all are first runs, as one that touches so much finds little that it needs.
-    const bool isCold = !time->hasRoomFor(3), isLast = !time->hasRoomFor(2);
-    auto measure = [&](const LoadingLaunches &loading) {
-      if (isCold)
-        time.emplace(soc);
-      return cyclesOf(*time, loading);
-    };
-    if (!isCold)
-      without = measure({});
-    const std::optional<double> with = without ? measure(own.second) : std::nullopt;
+    ScheduleComparison comparison(soc);
+    const std::optional<double> without = cyclesOf(comparison, {});
+    const std::optional<double> with =
+        without ? cyclesOf(comparison, own.second) : std::optional<double>();
     if (!with)
       return own;
-    if (isLast)
+    if (!comparison.allowsTwoMore())
       return *with < *without ? own : Choice();
     Choice half{factor / 2, share(factor / 2, symbols)};
-    const std::optional<double> withHalf = measure(half.second);
+    const std::optional<double> withHalf = cyclesOf(comparison, half.second);
     if (withHalf && *withHalf < std::min(*with, *without))
       return half;
     return *with < *without ? own : Choice();
@@ -276,7 +265,7 @@ private:
 
   /// Returns the cycles of a run of the schedule in which some launches load weights of later ones;
   /// nothing where the simulation takes too long.
-  std::optional<double> cyclesOf(ScheduleTime &time, const LoadingLaunches &loading) {
+  std::optional<double> cyclesOf(ScheduleComparison &comparison, const LoadingLaunches &loading) {
     std::vector<TimedLaunch> timed;
     for (auto [launch, program] : llvm::zip_equal(launches, programs)) {
       auto found = loading.find(launch);
@@ -285,7 +274,7 @@ private:
       else if (program)
         timed.push_back({program, llvm::to_vector(launch.getOperands_()), {}, launch.getChained()});
     }
-    const std::optional<std::vector<double>> cycles = time.run(timed);
+    const std::optional<std::vector<double>> cycles = comparison.measure(timed);
     if (!cycles)
       return std::nullopt;
     return std::accumulate(cycles->begin(), cycles->end(), 0.0);
