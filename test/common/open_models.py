@@ -11,7 +11,8 @@ from openatc_runtime import Session
 from openatc_tools import RUNTIME
 
 TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: TensorProto.FLOAT,
-         np.int32: TensorProto.INT32}
+         np.int32: TensorProto.INT32, np.int64: TensorProto.INT64, np.float16: TensorProto.FLOAT16,
+         np.float64: TensorProto.DOUBLE}
 
 
 def session_of(folder, node, inputs, result, constants):

@@ -68,6 +68,26 @@ def test_reductions(tmp_path, kind, axes):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize("is_last", [0, 1])
+@pytest.mark.parametrize("dtype", ["f4", "f2", "f8"])
+def test_places_of_extremes(tmp_path, kind, is_last, dtype):
+    """Of equal values the first or the last, of NaN in the same way, of infinities alone too."""
+    rng = np.random.default_rng(5)
+    node = helper.make_node(kind, ["x"], ["y"], axis=-1, keepdims=0, select_last_index=is_last)
+    session = session_of(tmp_path, node, {"x": (np.dtype(dtype).type, ["b", "n"])}, np.int64, {})
+
+    def place_of(row):
+        hits = np.isnan(row) if np.isnan(row).any() else row == (row.max() if kind == "ArgMax" else row.min())
+        return np.flatnonzero(hits)[-1 if is_last else 0]
+
+    for width in (1, 7, 15, 16, 17, 64, 65, 81, 300):
+        x = rng.integers(-3, 4, (6, width)).astype(dtype)
+        x[1, rng.integers(width, size=2)] = np.nan
+        x[2], x[3], x[4, -1] = np.inf, -np.inf, np.nan
+        assert session.run_values({"x": x})["y"].tolist() == [place_of(row) for row in x]
+
+
 # Parameters of the dims that are normalized, of one number, and of rows that are repeated.
 @pytest.mark.parametrize("axis, shape", [(-1, (24,)), (-1, (1,)), (1, (5, 24)), (1, (1, 24)), (1, (5, 1))])
 @pytest.mark.parametrize("has_bias", [False, True])

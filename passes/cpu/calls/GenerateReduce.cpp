@@ -338,8 +338,9 @@ template <Kind kind> bool reduceGlobal(RowBuilder &b, graph::HostCallOp) {
   return buildReduce(b, kind, isReduced, /*keepsDims=*/true);
 }
 
-/// Builds ArgMax and ArgMin along a dim that is not the last one: NaN counts as the extreme. Its
-/// loops vectorize.
+/// Builds ArgMax and ArgMin; NaN counts as the extreme. Along the last dim the extreme is found
+/// first and then where it is: both are reductions of vectors. Along other dims, columns are
+/// compared in loops that vectorize.
 class Argument {
 public:
   Argument(RowBuilder &b, int64_t axis, bool largest, bool last, bool keepsDims)
@@ -352,7 +353,10 @@ public:
   void build() {
     // An empty axis has no extreme.
     (void)b.checked(b.index(0), in.dims[axis]);
-    alongColumns();
+    if (axis + 1 == in.rank())
+      alongRows();
+    else
+      alongColumns();
   }
 
 private:
@@ -371,6 +375,40 @@ private:
   }
   void storeIndex(Value index, Value at) {
     b.store(out, arith::IndexCastOp::create(b, out.element, index), at);
+  }
+
+  void alongRows() {
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      b.loop(length, [&](Value j) {
+        Value place = placeFrom(baseOf(indices, j));
+        storeIndex(arith::IndexCastOp::create(b, b.getIndexType(), place), b.add(row, j));
+      });
+    });
+  }
+
+  /// Returns the place of the extreme of the neighbours from `base` on.
+  Value placeFrom(Value base) {
+    using arith::CmpFPredicate;
+    const Value count = in.dims[axis];
+    auto element = [&](Value j) { return b.loadWide(in, b.add(base, j)); };
+    Value extreme = b.reduceLanes(count, in.element, initial, element, [&](Value x, Value y) {
+      return b.extremeF(x, y, largest);
+    });
+    // Where the extreme is a number, there is no NaN.
+    const int64_t farthest = last ? -1 : std::numeric_limits<int64_t>::max();
+    Value none = arith::ConstantIntOp::create(b, farthest, 64);
+    auto placeOf = [&](Value j) -> Value {
+      Value x = element(j);
+      Value isExtreme = arith::OrIOp::create(
+          b, b.compareF(CmpFPredicate::OEQ, x, b.spread(extreme)),
+          b.compareF(CmpFPredicate::UNO, x, x));
+      return b.select(isExtreme, b.numbersFrom(j), b.spread(none));
+    };
+    return b.reduceLanes(count, in.element, none, placeOf, [&](Value x, Value y) -> Value {
+      if (last)
+        return arith::MaxSIOp::create(b, x, y);
+      return arith::MinSIOp::create(b, x, y);
+    });
   }
 
   /// Compares blocks of columns, so that memory is read in order.
@@ -428,9 +466,7 @@ template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
   const std::optional<int64_t> axis = axisOf(call, 0, rank);
   const bool keepsDims = host::integerOf(call, "keepdims", 1) != 0;
   const bool last = host::integerOf(call, "select_last_index", 0) != 0;
-  // Along the last dim the host kernel is faster, which compares elements with their indices.
-  if (!axis || *axis + 1 == rank || !in.isFloat() || !b.out() ||
-      b.out().rank() != (keepsDims ? rank : rank - 1))
+  if (!axis || !in.isFloat() || !b.out() || b.out().rank() != (keepsDims ? rank : rank - 1))
     return false;
   Argument(b, *axis, largest, last, keepsDims).build();
   return true;

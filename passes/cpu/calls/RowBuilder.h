@@ -174,6 +174,8 @@ public:
                          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Returns a number in all elements of a vector, or itself where single elements are computed.
   mlir::Value spread(mlir::Value number);
+  /// Returns i64 numbers that count up from `first`, as many as elements are computed at a time.
+  mlir::Value numbersFrom(mlir::Value first);
   /// Returns the elements `step` (1 or 2) apart from `at` on.
   mlir::Value loadLanes(const Port &port, mlir::Value at, int64_t step);
 
@@ -185,6 +187,8 @@ private:
   void storeError(mlir::Value first, mlir::Value second, int64_t kind);
   /// Does the same as lanes() with vectors of at most `size` elements.
   void lanesOf(int64_t size, mlir::Value count, Body body);
+  /// Returns the numbers of the elements of a vector.
+  mlir::Value laneNumbers();
   /// Returns the mask of the elements of a vector from number `first` on.
   mlir::Value lanesFrom(mlir::Value first);
   Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);

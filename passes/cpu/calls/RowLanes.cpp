@@ -120,12 +120,20 @@ Value RowBuilder::reduceLanes(Value count, Type loaded, Value initial,
   return branch.getResult(0);
 }
 
-Value RowBuilder::lanesFrom(Value first) {
+Value RowBuilder::numbersFrom(Value first) {
+  first = arith::IndexCastOp::create(*this, getI64Type(), first);
+  return width == 1 ? first : arith::AddIOp::create(*this, spread(first), laneNumbers());
+}
+
+Value RowBuilder::laneNumbers() {
   auto type = VectorType::get({width}, getI64Type());
-  Value numbers = arith::ConstantOp::create(
+  return arith::ConstantOp::create(
       *this, DenseIntElementsAttr::get(type, llvm::to_vector(llvm::seq<int64_t>(0, width))));
+}
+
+Value RowBuilder::lanesFrom(Value first) {
   first = spread(arith::IndexCastOp::create(*this, getI64Type(), first));
-  return arith::CmpIOp::create(*this, arith::CmpIPredicate::sge, numbers, first);
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::sge, laneNumbers(), first);
 }
 
 Value RowBuilder::foldVector(Value all, function_ref<Value(Value, Value)> combine) {
