@@ -168,10 +168,18 @@ void softmaxColumns(RowBuilder &b, Softmax kind, int64_t axis) {
   });
 }
 
-/// Writes 1 for the first maximum along an axis and 0 elsewhere.
+/// Writes 1 for the first maximum (or NaN) along an axis and 0 elsewhere.
 void hardmax(RowBuilder &b, int64_t axis) {
   const Port &in = b.in(0), &out = b.out();
   Type wide = RowBuilder::computeType(in.element);
+  if (axis + 1 == in.rank())
+    return b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
+      b.ifThen(b.compare(arith::CmpIPredicate::ne, length, b.index(0)), [&] {
+        Value best = placeOfExtreme(b, in, row, length, /*largest=*/true, /*last=*/false);
+        b.loop(length, [&](Value i) { b.storeWide(out, b.constant(wide, 0), b.add(row, i)); });
+        b.storeWide(out, b.constant(wide, 1), b.add(row, best));
+      });
+    });
   b.setRowDims(in.rank() - axis);
   Value inner = b.product(ArrayRef(in.dims).drop_front(axis + 1));
   b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
@@ -182,7 +190,10 @@ void hardmax(RowBuilder &b, int64_t axis) {
       Indices best =
           b.fold(in.dims[axis], {first, b.index(0)}, [&](Value i, ValueRange carried) -> Indices {
             Value x = b.loadWide(in, at(i));
-            Value better = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, carried[0]);
+            // Nothing is better than a NaN.
+            Value better = arith::AndIOp::create(
+                b, b.compareF(arith::CmpFPredicate::ORD, carried[0], carried[0]),
+                b.compareF(arith::CmpFPredicate::UGT, x, carried[0]));
             return {b.select(better, x, carried[0]), b.select(better, i, carried[1])};
           });
       b.loop(in.dims[axis], [&](Value i) {
@@ -197,9 +208,6 @@ template <Softmax kind> bool softmax(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
   const std::optional<int64_t> axis = axisOf(call, -1, in.rank());
   if (!axis || !in.isFloat() || in.rank() == 0 || b.out().rank() != in.rank())
-    return false;
-  // The host kernel finds the maximum of a row with vectors of keys.
-  if (kind == Softmax::Hard && *axis + 1 == in.rank())
     return false;
   if (kind == Softmax::Hard)
     hardmax(b, *axis);

@@ -380,34 +380,9 @@ private:
   void alongRows() {
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       b.loop(length, [&](Value j) {
-        Value place = placeFrom(baseOf(indices, j));
-        storeIndex(arith::IndexCastOp::create(b, b.getIndexType(), place), b.add(row, j));
+        storeIndex(placeOfExtreme(b, in, baseOf(indices, j), in.dims[axis], largest, last),
+                   b.add(row, j));
       });
-    });
-  }
-
-  /// Returns the place of the extreme of the neighbours from `base` on.
-  Value placeFrom(Value base) {
-    using arith::CmpFPredicate;
-    const Value count = in.dims[axis];
-    auto element = [&](Value j) { return b.loadWide(in, b.add(base, j)); };
-    Value extreme = b.reduceLanes(count, in.element, initial, element, [&](Value x, Value y) {
-      return b.extremeF(x, y, largest);
-    });
-    // Where the extreme is a number, there is no NaN.
-    const int64_t farthest = last ? -1 : std::numeric_limits<int64_t>::max();
-    Value none = arith::ConstantIntOp::create(b, farthest, 64);
-    auto placeOf = [&](Value j) -> Value {
-      Value x = element(j);
-      Value isExtreme = arith::OrIOp::create(
-          b, b.compareF(CmpFPredicate::OEQ, x, b.spread(extreme)),
-          b.compareF(CmpFPredicate::UNO, x, x));
-      return b.select(isExtreme, b.numbersFrom(j), b.spread(none));
-    };
-    return b.reduceLanes(count, in.element, none, placeOf, [&](Value x, Value y) -> Value {
-      if (last)
-        return arith::MaxSIOp::create(b, x, y);
-      return arith::MinSIOp::create(b, x, y);
     });
   }
 
@@ -473,6 +448,33 @@ template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
 }
 
 } // namespace
+
+Value placeOfExtreme(RowBuilder &b, const Port &in, Value base, Value count, bool largest,
+                     bool last) {
+  using arith::CmpFPredicate;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  auto element = [&](Value j) { return b.loadWide(in, b.add(base, j)); };
+  Value initial = b.constant(RowBuilder::computeType(in.element), largest ? -infinity : infinity);
+  Value extreme = b.reduceLanes(count, in.element, initial, element, [&](Value x, Value y) {
+    return b.extremeF(x, y, largest);
+  });
+  // Where the extreme is a number, there is no NaN.
+  const int64_t farthest = last ? -1 : std::numeric_limits<int64_t>::max();
+  Value none = arith::ConstantIntOp::create(b, farthest, 64);
+  auto placeOf = [&](Value j) -> Value {
+    Value x = element(j);
+    Value isExtreme =
+        arith::OrIOp::create(b, b.compareF(CmpFPredicate::OEQ, x, b.spread(extreme)),
+                             b.compareF(CmpFPredicate::UNO, x, x));
+    return b.select(isExtreme, b.numbersFrom(j), b.spread(none));
+  };
+  Value place = b.reduceLanes(count, in.element, none, placeOf, [&](Value x, Value y) -> Value {
+    if (last)
+      return arith::MaxSIOp::create(b, x, y);
+    return arith::MinSIOp::create(b, x, y);
+  });
+  return arith::IndexCastOp::create(b, b.getIndexType(), place);
+}
 
 Generator findReduceGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
