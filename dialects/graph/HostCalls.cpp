@@ -348,6 +348,14 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
     Type list = nested("item");
     return list ? itemOf(list) : Type();
   }
+  if (rule.starts_with("label(")) {
+    auto keys = dyn_cast_or_null<TensorType>(nested("label"));
+    if (!keys)
+      return {};
+    const bool isText = isa<StringType>(keys.getElementType());
+    return UnrankedTensorType::get(isText ? Type(IntegerType::get(context, 64))
+                                          : Type(StringType::get(context)));
+  }
   if (rule.starts_with("value(")) {
     Type type = nested("value");
     auto optional = dyn_cast_or_null<OptionalType>(type);

@@ -246,7 +246,7 @@ ATC_KERNEL(SVMRegressor) {
         score += sumOfProducts(linear + row * rows.width, weights.data, rows.width);
       if (oneClass)
         score = score > 0 ? 1 : -1;
-      transformScores(transform, &score, 1);
+      // As in ONNX Runtime, post_transform does not change a single score.
       out[row] = float(score);
     }
   });

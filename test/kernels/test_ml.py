@@ -100,8 +100,9 @@ def test_svm(kind):
     weights = np.array([.5, -.25, 1, -1], np.float32)
     params = dict(kernel_type=kind, kernel_params=[.5, .25, 3.0], support_vectors=numbers(vectors))
     products = KERNELS[kind](X, vectors)
-    got, = call("SVMRegressor", X, coefficients=numbers(weights), rho=[.2], n_supports=4, **params)
-    close(got[:, 0], products @ weights + np.float32(.2))
+    for transform in ("NONE", "LOGISTIC"):  # a single score stays as it is
+        got, = call("SVMRegressor", X, coefficients=numbers(weights), rho=[.2], n_supports=4, post_transform=transform, **params)
+        close(got[:, 0], products @ weights + np.float32(.2))
     # Two classes, two vectors of each.
     labels, got = call("SVMClassifier", X, outputs=2, coefficients=numbers(weights), rho=[.2],
                        vectors_per_class=[2, 2], classlabels_ints=[3, 4], **params)

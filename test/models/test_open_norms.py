@@ -118,3 +118,14 @@ def test_layer_norm(tmp_path, axis, shape, has_bias):
         want = (wide - wide.mean(dims, keepdims=True)) / np.sqrt(wide.var(dims, keepdims=True) + 1e-5)
         want = want * constants["s"] + constants.get("t", 0)
         np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-5, atol=1e-5)
+
+
+def test_tile_and_power(tmp_path):
+    """Repeats that are inputs, also none; whole bases of fractional powers."""
+    session = session_of(tmp_path, helper.make_node("Tile", ["x", "r"], ["y"]), {"x": (np.float32, ["a", "b"]), "r": (np.int64, [2])}, np.float32, {})
+    for shape, repeats in (((2, 3), (3, 2)), ((3, 1), (1, 5)), ((1, 70), (4, 2)), ((2, 0), (2, 3)), ((2, 2), (0, 4))):
+        x = np.arange(np.prod(shape), dtype="f4").reshape(shape)
+        assert np.array_equal(session.run_values({"x": x, "r": np.array(repeats)})["y"], np.tile(x, repeats))
+    session = session_of(tmp_path, helper.make_node("Pow", ["x", "p"], ["y"]), {"x": (np.int64, ["a"]), "p": (np.float32, ["a"])}, np.int64, {})
+    got = session.run_values({"x": np.array([1, 4, 9, 5]), "p": np.array([3, .5, 1.5, 2], "f4")})["y"]
+    assert got.dtype == np.int64 and got.tolist() == [1, 2, 27, 25]

@@ -1,4 +1,4 @@
-#===-- test_open_pools.py - pools whose sizes are known at run time -------------------------===#
+#===-- test_open_pools.py - pools and interpolation whose sizes are known at run time -------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One file for all sizes computes what the file of each size does.
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 import openatc_npu as npu  # noqa: E402
@@ -77,3 +77,34 @@ def test_open_sizes_are_as_fixed_ones(tmp_path, seed):
             np.testing.assert_allclose(got[name], values, rtol=1e-6, atol=1e-5, err_msg=f"{name} {size} {window}")
         ran += 1
     assert ran
+
+
+RESIZES = [dict(mode="linear"), dict(mode="cubic"), dict(mode="linear", coordinate_transformation_mode="align_corners"),
+           dict(mode="cubic", coordinate_transformation_mode="asymmetric", exclude_outside=1),
+           dict(mode="linear", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=7.)]
+
+
+@pytest.mark.parametrize("attributes", RESIZES)
+def test_interpolation_of_open_sizes(tmp_path, attributes):
+    """Rows of several blocks of columns, rows that share rows of the input, planes, dims that stay as they are, and what is too large for code."""
+    rng, region = np.random.default_rng(7), np.array([0, 0, -.2, .1, 1, 1, .9, 1.3], "f4")
+
+    def session_of(name, shape):
+        (tmp_path / name).mkdir()
+        inputs = [helper.make_tensor_value_info("x", 1, shape), helper.make_tensor_value_info("scales", 1, [4])]
+        node = helper.make_node("Resize", ["x", "region", "scales"], ["y"], **attributes)
+        graph = helper.make_graph([node], "g", inputs[:1 + (name == "open")], [helper.make_tensor_value_info("y", 1, None)],
+                                  [numpy_helper.from_array(region, "region")] + ([] if name == "open" else [numpy_helper.from_array(scales, "scales")]))
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(tmp_path / name / "m.onnx"))
+        return Session(RUNTIME, npu.build(tmp_path / name / "m.onnx", tmp_path / name, None), threads=2)
+
+    session = session_of("open", [None] * 4)
+    for number, (shape, by) in enumerate([((2, 3, 7, 9), (1, 1, 2, 3)), ((1, 2, 3, 90), (1, 1, 1.5, 4.1)), ((2, 3, 40, 33), (1, 1, .3, .7)),
+                                          ((2, 3, 6, 20), (1, 1, 1, 2)), ((2, 3, 6, 20), (1, 1, 1.5, 1)), ((2, 3, 4, 5), (1, 2, 2, 2)),
+                                          ((2, 3, 30, 30), (1, 1, 2, 2))]):
+        x, scales = rng.standard_normal(shape).astype("f4"), np.array(by, "f4")
+        # Where a corner is of a size that is no whole number depends on whether its scale is a constant.
+        if "align_corners" in attributes.values() and (shape * scales % 1).any():
+            continue
+        want = session_of(f"fixed{number}", x.shape).run_values({"x": x})["y"]
+        np.testing.assert_allclose(session.run_values({"x": x, "scales": scales})["y"], want, rtol=1e-4, atol=1e-4)

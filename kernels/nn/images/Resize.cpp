@@ -514,8 +514,8 @@ ATC_KERNEL_OF_CODE(Resize) {
     return;
   const Tensor x = in(0);
   // Of a large image tables for all dims are faster.
-  constexpr int64_t kMaxCopied = 1 << 12;
-  if (r.method == Method::Nearest && r.result.product() <= kMaxCopied && hasFittingCode(*this))
+  constexpr int64_t kMaxByCode = 1 << 12;
+  if (r.result.product() <= kMaxByCode && hasFittingCode(*this))
     return runGenerated(*this, [](Context &c) {
       Resizer r;
       if (readResize(c, r))

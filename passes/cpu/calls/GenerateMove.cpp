@@ -52,6 +52,36 @@ bool transpose(RowBuilder &b, graph::HostCallOp call) {
   return true;
 }
 
+/// Repeats the data along its dims, as often as the sizes of the result say.
+bool tile(RowBuilder &b, graph::HostCallOp) {
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t rank = in.rank();
+  if (rank == 0 || out.rank() != rank)
+    return false;
+  Value width = in.dims.back(), one = b.index(1);
+  Value isSingle = b.compare(arith::CmpIPredicate::eq, width, one);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    // Where the data has no elements, the result has none.
+    b.ifThen(b.compare(arith::CmpIPredicate::ne, length, b.index(0)), [&] {
+      Value from = b.index(0);
+      for (auto [index, dim, stride] : llvm::zip(indices, in.dims, in.strides))
+        from = b.add(from, b.mul(b.rem(index, dim), stride));
+      b.ifElse(
+          isSingle,
+          [&] {
+            Value only = b.load(in, from);
+            b.loop(length, [&](Value j) { b.store(out, only, b.add(row, j)); });
+          },
+          [&] {
+            b.loop(b.div(length, width), [&](Value copy) {
+              b.copyRow(out, b.add(row, b.mul(copy, width)), width, in, from, one);
+            });
+          });
+    });
+  });
+  return true;
+}
+
 /// Slices by starts, axes and steps that may be operands, however many there are. Those of dims of
 /// no or one element do not matter, so that clamping the starts is enough.
 bool slice(RowBuilder &b, graph::HostCallOp call) {
@@ -297,13 +327,10 @@ template <bool isWide> bool moveDepth(RowBuilder &b, graph::HostCallOp call) {
 
 Generator findMoveGenerator(StringRef kernel) {
   static const llvm::StringMap<Generator> generators = {
-      {"Concat", concat},
-      {"DepthToSpace", moveDepth<true>},
-      {"Pad", pad},
-      {"Slice", slice},
-      {"Split", split},
-      {"SpaceToDepth", moveDepth<false>},
-      {"Transpose", transpose},
+      {"Concat", concat}, {"DepthToSpace", moveDepth<true>},
+      {"Pad", pad},       {"Slice", slice},
+      {"Split", split},   {"SpaceToDepth", moveDepth<false>},
+      {"Tile", tile},     {"Transpose", transpose},
   };
   return generators.lookup(kernel);
 }

@@ -455,17 +455,15 @@ Value placeOfExtreme(RowBuilder &b, const Port &in, Value base, Value count, boo
   constexpr double infinity = std::numeric_limits<double>::infinity();
   auto element = [&](Value j) { return b.loadWide(in, b.add(base, j)); };
   Value initial = b.constant(RowBuilder::computeType(in.element), largest ? -infinity : infinity);
-  Value extreme = b.reduceLanes(count, in.element, initial, element, [&](Value x, Value y) {
-    return b.extremeF(x, y, largest);
-  });
+  Value extreme = b.reduceLanes(count, in.element, initial, element,
+                                [&](Value x, Value y) { return b.extremeF(x, y, largest); });
   // Where the extreme is a number, there is no NaN.
   const int64_t farthest = last ? -1 : std::numeric_limits<int64_t>::max();
   Value none = arith::ConstantIntOp::create(b, farthest, 64);
   auto placeOf = [&](Value j) -> Value {
     Value x = element(j);
-    Value isExtreme =
-        arith::OrIOp::create(b, b.compareF(CmpFPredicate::OEQ, x, b.spread(extreme)),
-                             b.compareF(CmpFPredicate::UNO, x, x));
+    Value isExtreme = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OEQ, x, b.spread(extreme)),
+                                           b.compareF(CmpFPredicate::UNO, x, x));
     return b.select(isExtreme, b.numbersFrom(j), b.spread(none));
   };
   Value place = b.reduceLanes(count, in.element, none, placeOf, [&](Value x, Value y) -> Value {

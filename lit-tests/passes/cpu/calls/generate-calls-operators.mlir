@@ -59,16 +59,20 @@ func.func @main(%x: tensor<?x?x?x?xf32>, %w: tensor<?x?x?x?xf32>) -> tensor<*xf3
 
 // -----
 
-// Interpolation is left to the host kernel. Copies of neighbours have code.
+// Copies of neighbours and interpolation of floats have code. That of integers is left to the host
+// kernel, as is that of images in blocks of channels, whose last dim stays as it is.
 // CHECK-LABEL: func.func @main
-// CHECK: graph.host_call "Resize"({{.*}}mode = "linear"} :
+// CHECK: graph.host_call "Resize"({{.*}}mode = "linear"} {om.body = @resize_
 // CHECK: graph.host_call "Resize"(%arg1{{.*}}mode = "cubic"} :
 // CHECK: graph.host_call "Resize"(%arg0{{.*}} {om.body = @resize_
-func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xui8>, %s: tensor<2xf32>) -> (tensor<*xf32>, tensor<*xui8>, tensor<*xf32>) {
+// CHECK: graph.host_call "Resize"({{.*}}mode = "linear"} :
+func.func @main(%x: tensor<?x?xf32>, %i: tensor<?x?xui8>, %s: tensor<2xf32>) -> (tensor<*xf32>, tensor<*xui8>, tensor<*xf32>, tensor<*xf32>) {
   %0 = graph.host_call "Resize"(%x, %s) at [0, 2] {mode = "linear"} : (tensor<?x?xf32>, tensor<2xf32>) -> tensor<*xf32>
   %1 = graph.host_call "Resize"(%i, %s) at [0, 2] {mode = "cubic"} : (tensor<?x?xui8>, tensor<2xf32>) -> tensor<*xui8>
   %2 = graph.host_call "Resize"(%x, %s) at [0, 2] {mode = "nearest"} : (tensor<?x?xf32>, tensor<2xf32>) -> tensor<*xf32>
-  return %0, %1, %2 : tensor<*xf32>, tensor<*xui8>, tensor<*xf32>
+  %rows = graph.constant dense<[2.0, 1.0]> : tensor<2xf32>
+  %3 = graph.host_call "Resize"(%x, %rows) at [0, 2] {mode = "linear"} : (tensor<?x?xf32>, tensor<2xf32>) -> tensor<*xf32>
+  return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xui8>, tensor<*xf32>, tensor<*xf32>
 }
 
 // -----
