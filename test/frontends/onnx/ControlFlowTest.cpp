@@ -383,6 +383,27 @@ TEST_CASE("a model of other domains alone imports no standard opset") {
   CHECK_THAT(textOf(model), Contains("Binarizer"));
 }
 
+TEST_CASE("CategoryMapper maps strings to integers and integers to strings") {
+  TestModel model;
+  model.symbolicInput("x", {"n"}).output("y");
+  const bool isText = GENERATE(true, false);
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      isText ? TensorProto::STRING : TensorProto::INT64);
+  onnx::NodeProto &node = model.node("CategoryMapper", {"x"}, {"y"});
+  node.set_domain("ai.onnx.ml");
+  attr(node, "cats_int64s", Ints{3});
+  onnx::AttributeProto &words = *node.add_attribute();
+  words.set_name("cats_strings");
+  words.set_type(onnx::AttributeProto::STRINGS);
+  words.add_strings("a");
+  onnx::OperatorSetIdProto &domain = *model.model.add_opset_import();
+  domain.set_domain("ai.onnx.ml");
+  domain.set_version(1);
+  CHECK_THAT(textOf(model),
+             Contains(isText ? "-> tensor<?xi64>" : "-> tensor<?x!graph.string>") ||
+                 Contains(isText ? "-> tensor<*xi64>" : "-> tensor<*x!graph.string>"));
+}
+
 TEST_CASE("OptionalGetElement of what is no optional gives it as it is") {
   TestModel model(18);
   model.output("y");
