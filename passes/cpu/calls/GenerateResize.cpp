@@ -154,19 +154,19 @@ protected:
   /// equivalent, are moved to within `room` of it; NaN becomes one of them.
   std::pair<Value, Value> positionOf(const Axis &axis, Value index, double room) {
     using arith::CmpFPredicate;
-    Value most = b.subF(axis.inSize, real(1)), own = b.toFloat(number, index);
+    Value max = b.subF(axis.inSize, real(1)), own = b.toFloat(number, index);
     Value x = b.select(axis.isResized, sourceOf(axis, own), own);
     Value outside = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OLT, x, real(0)),
-                                         b.compareF(CmpFPredicate::OGT, x, most));
-    Value lowest = real(-room), highest = b.addF(most, real(room));
+                                         b.compareF(CmpFPredicate::OGT, x, max));
+    Value lowest = real(-room), highest = b.addF(max, real(room));
     x = b.select(b.compareF(CmpFPredicate::OGT, x, lowest), x, lowest);
     return {b.smallerF(x, highest), arith::AndIOp::create(b, axis.isResized, outside)};
   }
 
   /// Returns a whole number as an index of a dim, whose last element it is at most.
   Value indexIn(const Axis &axis, Value whole) {
-    Value most = b.subF(axis.inSize, real(1));
-    return b.toIndex(b.smallerF(b.largerF(whole, real(0)), most));
+    Value max = b.subF(axis.inSize, real(1));
+    return b.toIndex(b.smallerF(b.largerF(whole, real(0)), max));
   }
 
   RowBuilder &b;
@@ -316,32 +316,32 @@ private:
 
   /// Stores the inputs of result `index` of a dim, times `stride`, and their weights from `at` on,
   /// `step` apart. Returns whether the result is beyond the input.
-  Value findTaps(const Axis &axis, Value index, Value stride, const Port &places,
+  Value findTaps(const Axis &axis, Value index, Value stride, const Port &positions,
                  const Port &weights, Value at, int64_t step) {
     using arith::CmpFPredicate;
     auto slot = [&](int64_t t) { return b.add(at, b.index(t * step)); };
     const int64_t own = taps / 2 - 1; // the input at or in front of the position
     if (!axis.isResized) {
       for (int64_t t = 0; t < taps; ++t) {
-        b.store(places, b.mul(index, stride), slot(t));
+        b.store(positions, b.mul(index, stride), slot(t));
         b.store(weights, b.constant(wide, t == own), slot(t));
       }
       return b.compare(arith::CmpIPredicate::ne, index, index);
     }
     auto [x, isOutside] = positionOf(axis, index, 4 * taps);
-    Value whole = b.floorF(x), most = b.subF(axis.inSize, real(1)), sum = real(0);
+    Value whole = b.floorF(x), max = b.subF(axis.inSize, real(1)), sum = real(0);
     Indices found;
     for (int64_t t = 0; t < taps; ++t) {
-      Value place = b.addF(whole, real(t - own)), weight = weightOf(b.subF(place, x));
+      Value position = b.addF(whole, real(t - own)), weight = weightOf(b.subF(position, x));
       if (mode.excludeOutside) {
-        Value exists = arith::AndIOp::create(b, b.compareF(CmpFPredicate::OGE, place, real(0)),
-                                             b.compareF(CmpFPredicate::OLE, place, most));
+        Value exists = arith::AndIOp::create(b, b.compareF(CmpFPredicate::OGE, position, real(0)),
+                                             b.compareF(CmpFPredicate::OLE, position, max));
         weight = b.select(exists, weight, real(0));
         sum = b.addF(sum, weight);
       }
       found.push_back(weight);
-      Value input = b.select(axis.isResized, indexIn(axis, place), index);
-      b.store(places, b.mul(input, stride), slot(t));
+      Value input = b.select(axis.isResized, indexIn(axis, position), index);
+      b.store(positions, b.mul(input, stride), slot(t));
     }
     for (int64_t t = 0; t < taps; ++t) {
       Value weight = found[t];
@@ -355,13 +355,13 @@ private:
   }
 
   void makeTables() override {
-    columnPlaces = b.scratch(b.getIndexType(), taps * kBlock);
+    columnPositions = b.scratch(b.getIndexType(), taps * kBlock);
     columnWeights = b.scratch(wide, taps * kBlock);
     sums = b.scratch(wide, kBlock);
     lines = b.scratch(wide, taps * kBlock);
     lineOffsets = b.scratch(b.getIndexType(), taps);
     for (size_t d = 0; d + 1 < axes.size(); ++d) {
-      rowPlaces.push_back(b.scratch(b.getIndexType(), taps));
+      rowPositions.push_back(b.scratch(b.getIndexType(), taps));
       rowWeights.push_back(b.scratch(wide, taps));
       if (axes[d].isResized)
         resized.push_back(d);
@@ -369,11 +369,11 @@ private:
   }
 
   Value findColumn(Value j, Value index) override {
-    return findTaps(axes.back(), index, b.index(1), columnPlaces, columnWeights, j, kBlock);
+    return findTaps(axes.back(), index, b.index(1), columnPositions, columnWeights, j, kBlock);
   }
 
   Value findRow(size_t d, Value index) override {
-    return findTaps(axes[d], index, in.strides[d], rowPlaces[d], rowWeights[d], b.index(0), 1);
+    return findTaps(axes[d], index, in.strides[d], rowPositions[d], rowWeights[d], b.index(0), 1);
   }
 
   void beginBlock() override {
@@ -390,7 +390,7 @@ private:
     b.nest(counts, [&](ArrayRef<Value> tap) {
       Value from = base, weight = b.constant(wide, 1);
       for (auto [d, t] : llvm::zip_equal(resized, tap)) {
-        from = b.add(from, b.load(rowPlaces[d], t));
+        from = b.add(from, b.load(rowPositions[d], t));
         weight = b.mulF(weight, b.load(rowWeights[d], t));
       }
       // What has no weight may be infinite.
@@ -417,7 +417,7 @@ private:
         for (int64_t t = 0; t < taps; ++t) {
           Value at = b.add(j, b.index(t * kBlock));
           Value own = b.load(columnWeights, at), zero = b.constant(wide, 0);
-          Value x = b.loadWide(in, b.add(from, b.load(columnPlaces, at)));
+          Value x = b.loadWide(in, b.add(from, b.load(columnPositions, at)));
           Value isZero = b.compareF(arith::CmpFPredicate::OEQ, own, zero);
           sum = b.addF(sum, b.select(isZero, zero, b.mulF(own, x)));
         }
@@ -432,9 +432,9 @@ private:
 
   Type wide;
   int64_t taps;
-  SmallVector<size_t> resized;      ///< dims in front of the last one
-  Port columnPlaces, columnWeights; ///< [taps, columns]
-  std::vector<Port> rowPlaces, rowWeights;
+  SmallVector<size_t> resized;         ///< dims in front of the last one
+  Port columnPositions, columnWeights; ///< [taps, columns]
+  std::vector<Port> rowPositions, rowWeights;
   Port sums, lines, lineOffsets;
 };
 
