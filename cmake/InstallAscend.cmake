@@ -61,7 +61,8 @@ file(CREATE_LINK ../../../runtime/include/op_proto "${toolkit}/opp/op_proto/buil
 configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/aclruntime"
+        "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
         "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/mstx"
         "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool" "${PROJECT_SOURCE_DIR}/ascend/python/openatc_toolkit"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend

@@ -44,6 +44,24 @@ View product(Plan &plan, const View &left, const View &right) {
   return plan.isGood() ? plan.reshaped(result, shown) : result;
 }
 
+View unblocked(Plan &plan, View blocks, int64_t rows, int64_t columns, const char *name) {
+  if (!plan.isGood())
+    return {};
+  // Blocks: those of the columns first, in each the blocks of the rows.
+  const Dims dims = blocks.dims, steps = blocks.strides;
+  blocks.dims = {dims[1], dims[2], dims[0], dims[3]};
+  blocks.strides = {steps[1], steps[2], steps[0], steps[3]};
+  blocks = plan.dense(blocks, blocks.type);
+  if (plan.isGood())
+    blocks = plan.reshaped(blocks, {dims[1] * dims[2], dims[0] * dims[3]});
+  if (plan.isGood() && (blocks.dims[0] < rows || blocks.dims[1] < columns))
+    plan.reject("%s holds %s in FRACTAL_NZ, which is less than [%lld, %lld]", name,
+                textOf(blocks.dims).c_str(), (long long)rows, (long long)columns);
+  if (plan.isGood())
+    blocks.dims = {rows, columns}; // blocks at the ends are filled up
+  return blocks;
+}
+
 } // namespace atc::ascend
 
 namespace {
@@ -86,22 +104,10 @@ aclnnStatus aclnnMatmulWeightNzGetWorkspaceSize(const aclTensor *self, const acl
   if (plan.isGood() && left.dims.size() != 2 && right.dims.size() == 4)
     plan.reject("self %s must have 2 dims where mat2 has the 4 of FRACTAL_NZ",
                 textOf(left.dims).c_str());
-  if (plan.isGood() && right.dims.size() == 4) {
-    // Blocks: those of the columns first, in each the blocks of the rows.
-    const Dims dims = right.dims, steps = right.strides;
-    right.dims = {dims[1], dims[2], dims[0], dims[3]};
-    right.strides = {steps[1], steps[2], steps[0], steps[3]};
-    right = plan.dense(right, right.type);
-    const int64_t depth = left.dims[1],
-                  columns = result.dims.size() == 2 ? result.dims[1] : dims[0] * dims[3];
-    if (plan.isGood())
-      right = plan.reshaped(right, {dims[1] * dims[2], dims[0] * dims[3]});
-    if (plan.isGood() && (right.dims[0] < depth || right.dims[1] < columns))
-      plan.reject("mat2 holds %s in FRACTAL_NZ, which is less than [%lld, %lld]",
-                  textOf(right.dims).c_str(), (long long)depth, (long long)columns);
-    if (plan.isGood())
-      right.dims = {depth, columns}; // blocks at the ends are filled up
-  }
+  if (plan.isGood() && right.dims.size() == 4)
+    right =
+        unblocked(plan, right, left.dims[1],
+                  result.dims.size() == 2 ? result.dims[1] : right.dims[0] * right.dims[3], "mat2");
   plan.write(product(plan, left, right), result);
   return plan.finish(size, executor);
 }

@@ -4,6 +4,7 @@
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <cmath>
 #include <string_view>
 
 using namespace atc::ascend;
@@ -114,7 +115,8 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
                              const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
                              const aclTensor *offset, const aclTensor *rowScale,
                              const aclTensor *bias, bool transposeX1, bool transposeX2,
-                             const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+                             const aclTensor *out, uint64_t *size, aclOpExecutor **executor,
+                             bool isBlocked = false) {
   Plan plan(name);
   View left = plan.input(x1, "x1"), right = plan.input(x2, "x2");
   const View factors = plan.input(scale, scaleName), shift = plan.input(offset, "offset", true),
@@ -123,6 +125,11 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
   if (plan.isGood() && (left.type != ACL_INT8 || right.type != ACL_INT8 || left.dims.size() < 2 ||
                         right.dims.size() < 2))
     plan.reject("x1 and x2 must be int8 with 2 dims or more");
+  if (plan.isGood() && isBlocked && left.dims.size() == 2 && right.dims.size() == 4) {
+    const int64_t depth = left.dims[transposeX1 ? 0 : 1],
+                  width = y.dims.empty() ? 0 : y.dims.back();
+    right = unblocked(plan, right, transposeX2 ? width : depth, transposeX2 ? depth : width, "x2");
+  }
   if (!plan.isGood())
     return plan.finish(size, executor);
   auto turned = [](const View &view) {
@@ -220,28 +227,32 @@ aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTen
                           executor);
 }
 ACLNN_RUN(QuantMatmulV4)
-aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2,
-                                               const aclTensor *x1Scale, const aclTensor *x2Scale,
-                                               const aclTensor *yScale, const aclTensor *x1Offset,
-                                               const aclTensor *x2Offset, const aclTensor *yOffset,
-                                               const aclTensor *bias, bool transposeX1,
-                                               bool transposeX2, int64_t groupSize, aclTensor *out,
-                                               uint64_t *size, aclOpExecutor **executor) {
-  if (yScale || x1Offset || yOffset || groupSize != 0) {
-    Plan plan(__func__);
-    plan.reject("yScale, x1Offset and yOffset must be NULL, and groupSize 0");
-    return plan.finish(size, executor);
-  }
-  return quantizedProduct(__func__, "x2Scale", "x1Scale", x1, x2, x2Scale, x2Offset, x1Scale, bias,
-                          transposeX1, transposeX2, out, size, executor);
-}
-ACLNN_RUN(QuantMatmulV5)
+#define ACLNN_SCALED_PRODUCT(name, isBlocked)                                                      \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *x1, const aclTensor *x2, const aclTensor *x1Scale,                          \
+      const aclTensor *x2Scale, const aclTensor *yScale, const aclTensor *x1Offset,                \
+      const aclTensor *x2Offset, const aclTensor *yOffset, const aclTensor *bias,                  \
+      bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out, uint64_t *size,       \
+      aclOpExecutor **executor) {                                                                  \
+    if (yScale || x1Offset || yOffset || groupSize != 0) {                                         \
+      Plan plan(__func__);                                                                         \
+      plan.reject("yScale, x1Offset and yOffset must be NULL, and groupSize 0");                   \
+      return plan.finish(size, executor);                                                          \
+    }                                                                                              \
+    return quantizedProduct(__func__, "x2Scale", "x1Scale", x1, x2, x2Scale, x2Offset, x1Scale,    \
+                            bias, transposeX1, transposeX2, out, size, executor, isBlocked);       \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_SCALED_PRODUCT(QuantMatmulV5, false)
+ACLNN_SCALED_PRODUCT(QuantMatmulWeightNz, true)
 
-aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,
-                                                   const aclTensor *out, uint64_t *size,
-                                                   aclOpExecutor **executor) {
-  Plan plan(__func__);
+static aclnnStatus packedScales(const char *name, const aclTensor *scale, const aclTensor *offset,
+                                int64_t roundMode, const aclTensor *out, uint64_t *size,
+                                aclOpExecutor **executor) {
+  Plan plan(name);
   const View factors = plan.input(scale, "scale"), y = plan.output(out, "out");
+  if (roundMode < 0 || roundMode > 1)
+    plan.reject("roundMode is %lld; give 0 or 1", (long long)roundMode);
   if (offset)
     plan.reject("offset must be NULL: products take it as a tensor of its own here");
   if (plan.isGood() && (factors.type != ACL_FLOAT ||
@@ -250,18 +261,96 @@ aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const
   if (!plan.isGood())
     return plan.finish(size, executor);
   const View given = plan.dense(factors, ACL_FLOAT), words = plan.make(y.type, y.dims);
-  plan.onHost({given, words}, [count = countOf(y.dims)](const std::vector<char *> &at) -> aclError {
-    for (int64_t i = 0; i < count; ++i) {
-      // A float without its last 13 bits, and a mark that it is one.
-      const uint32_t bits = reinterpret_cast<const uint32_t *>(at[0])[i] & 0xFFFFE000;
-      reinterpret_cast<uint64_t *>(at[1])[i] = bits | uint64_t{1} << 46;
-    }
-    return ACL_SUCCESS;
-  });
+  plan.onHost({given, words},
+              [count = countOf(y.dims), roundMode](const std::vector<char *> &at) -> aclError {
+                for (int64_t i = 0; i < count; ++i) {
+                  // A float without its last 13 bits, and a mark that it is one.
+                  uint32_t bits = reinterpret_cast<const uint32_t *>(at[0])[i];
+                  const bool isFinite = (bits & 0x7F800000) != 0x7F800000;
+                  if (roundMode == 1 && isFinite)
+                    bits += 0xFFF + (bits >> 13 & 1); // to the nearest, ties to even
+                  reinterpret_cast<uint64_t *>(at[1])[i] = (bits & 0xFFFFE000) | uint64_t{1} << 46;
+                }
+                return ACL_SUCCESS;
+              });
   plan.write(words, y);
   return plan.finish(size, executor);
 }
+
+aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,
+                                                   const aclTensor *out, uint64_t *size,
+                                                   aclOpExecutor **executor) {
+  return packedScales(__func__, scale, offset, 0, out, size, executor);
+}
 ACLNN_RUN(TransQuantParamV2)
+aclnnStatus aclnnTransQuantParamV3GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,
+                                                   int64_t roundMode, const aclTensor *out,
+                                                   uint64_t *size, aclOpExecutor **executor) {
+  return packedScales(__func__, scale, offset, roundMode, out, size, executor);
+}
+ACLNN_RUN(TransQuantParamV3)
+
+/// out = (clamp(round(self / scale) + zeroPoint) - zeroPoint) * scale, and where nothing was
+/// clamped. Scales are one, or those of an axis.
+static aclnnStatus fakeQuantized(const char *name, const aclTensor *self, const aclTensor *scale,
+                                 const aclTensor *zeroPoint, std::optional<int64_t> axis,
+                                 int64_t quantMin, int64_t quantMax, bool isEnabled, aclTensor *out,
+                                 aclTensor *mask, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(name);
+  const View x = plan.input(self, "self"), scales = plan.input(scale, "scale"),
+             zeros = plan.input(zeroPoint, "zeroPoint"), y = plan.output(out, "out"),
+             kept = plan.output(mask, "mask");
+  const size_t at = axis && plan.isGood() ? size_t(plan.axisOf(*axis, x.dims.size())) : 0;
+  const int64_t channels = !axis || !plan.isGood() ? 1 : x.dims.at(at);
+  if (quantMin > quantMax)
+    plan.reject("quantMin %lld is more than quantMax %lld", (long long)quantMin,
+                (long long)quantMax);
+  if (plan.isGood() && (countOf(scales.dims) != channels || countOf(zeros.dims) != channels))
+    plan.reject("scale %s and zeroPoint %s must have %lld elements", textOf(scales.dims).c_str(),
+                textOf(zeros.dims).c_str(), (long long)channels);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  int64_t inner = 1;
+  for (size_t d = at + 1; axis && d < x.dims.size(); ++d)
+    inner *= x.dims[d];
+  const View result = plan.make(ACL_FLOAT, x.dims), inside = plan.make(ACL_BOOL, x.dims);
+  plan.onHost({plan.dense(x, ACL_FLOAT), plan.dense(scales, ACL_FLOAT),
+               plan.dense(zeros, ACL_FLOAT), result, inside},
+              [count = countOf(x.dims), inner, channels, isEnabled, min = float(quantMin),
+               max = float(quantMax)](const std::vector<char *> &all) -> aclError {
+                auto *from = reinterpret_cast<const float *>(all[0]),
+                     *factor = reinterpret_cast<const float *>(all[1]),
+                     *zero = reinterpret_cast<const float *>(all[2]);
+                auto *to = reinterpret_cast<float *>(all[3]);
+                for (int64_t i = 0; i < count; ++i) {
+                  const int64_t c = i / inner % channels;
+                  const float q = std::nearbyint(from[i] / factor[c]) + zero[c];
+                  to[i] = isEnabled ? (std::clamp(q, min, max) - zero[c]) * factor[c] : from[i];
+                  all[4][i] = !isEnabled || (q >= min && q <= max);
+                }
+                return ACL_SUCCESS;
+              });
+  plan.write(result, y);
+  plan.write(inside, kept);
+  return plan.finish(size, executor);
+}
+
+aclnnStatus aclnnFakeQuantPerTensorAffineCachemaskGetWorkspaceSize(
+    const aclTensor *self, const aclTensor *scale, const aclTensor *zeroPoint,
+    float fakeQuantEnbled, int64_t quantMin, int64_t quantMax, aclTensor *out, aclTensor *mask,
+    uint64_t *size, aclOpExecutor **executor) {
+  return fakeQuantized(__func__, self, scale, zeroPoint, std::nullopt, quantMin, quantMax,
+                       fakeQuantEnbled >= 1, out, mask, size, executor);
+}
+ACLNN_RUN(FakeQuantPerTensorAffineCachemask)
+aclnnStatus aclnnFakeQuantPerChannelAffineCachemaskGetWorkspaceSize(
+    const aclTensor *self, const aclTensor *scale, const aclTensor *zeroPoint, int64_t axis,
+    int64_t quantMin, int64_t quantMax, aclTensor *out, aclTensor *mask, uint64_t *size,
+    aclOpExecutor **executor) {
+  return fakeQuantized(__func__, self, scale, zeroPoint, axis, quantMin, quantMax, true, out, mask,
+                       size, executor);
+}
+ACLNN_RUN(FakeQuantPerChannelAffineCachemask)
 
 static View restored(Plan &plan, const View &x, const View &scale, const View &offset,
                      bool isSquared) {

@@ -88,6 +88,9 @@ bool areLastDims(const Dims &last, const Dims &dims);
 /// Multiplies matrices, or vectors, with broadcast dims in front.
 View product(Plan &plan, const View &left, const View &right);
 
+/// Returns the matrix that a view of 4 dims, blocks of FRACTAL_NZ, holds.
+View unblocked(Plan &plan, View blocks, int64_t rows, int64_t columns, const char *name);
+
 /// Multiplies matrices of int8, with broadcast dims in front, to int32.
 View integerProduct(Plan &plan, const View &left, const View &right);
 

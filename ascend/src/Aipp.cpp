@@ -488,7 +488,7 @@ aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aip
   const ModelFacts &facts = *model->facts;
   const auto stated = nlohmann::json::parse(facts.aipp[index], nullptr, false);
   if (!stated.is_object())
-    ACL_FAIL(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has no AIPP, or its model is of an older atc",
+    ACL_FAIL(ACL_ERROR_GE_AIPP_NOT_EXIST, "input %zu has no AIPP, or its model is of an older atc",
              index);
   *aippInfo = {};
   aippInfo->inputFormat = static_cast<aclAippInputFormat>(stated.value("input_format", 0));

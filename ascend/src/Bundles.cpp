@@ -365,7 +365,8 @@ aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId) {
   std::lock_guard lock(bundle->mutex);
   const auto found = std::find(bundle->ids.begin(), bundle->ids.end(), modelId);
   if (found == bundle->ids.end() || modelId == notLoaded)
-    ACL_FAIL(ACL_ERROR_INVALID_MODEL_ID, "the bundle has no loaded model with id %u", modelId);
+    ACL_FAIL(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, "the bundle has no loaded model with id %u",
+             modelId);
   *found = notLoaded;
   return aclmdlUnload(modelId);
 }

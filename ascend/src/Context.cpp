@@ -99,7 +99,7 @@ aclError currentContext(const char *function, std::shared_ptr<Context> &context)
 aclError checkDevice(const char *function, int64_t device) {
   if (device >= 0 && device < int64_t(deviceCount()))
     return ACL_SUCCESS;
-  return fail(ACL_ERROR_INVALID_DEVICE, function,
+  return fail(ACL_ERROR_RT_INVALID_DEVICEID, function,
               "there is no device %lld; ids are 0 to %u (OPENATC_ACL_DEVICES sets how many)",
               (long long)device, deviceCount() - 1);
 }
@@ -192,7 +192,7 @@ static aclError resetDevice(const char *function, int32_t deviceId, bool force) 
     std::lock_guard lock(devicesMutex);
     auto device = openDevices().find(deviceId);
     if (device == openDevices().end())
-      return fail(ACL_ERROR_INVALID_DEVICE, function, "device %d is not open", deviceId);
+      return fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, function, "device %d is not open", deviceId);
     if (!force && --device->second.opened > 0)
       return ACL_SUCCESS;
     context = contexts().remove(device->second.context);

@@ -41,7 +41,7 @@ aclError currentContext(const char *function, std::shared_ptr<Context> &context)
 /// Sets the device that threads without a context open by their first call; -1: none.
 void setDefaultDevice(int32_t device);
 
-/// Checks the number of a device; ACL_ERROR_INVALID_DEVICE where there is none.
+/// Checks the number of a device; ACL_ERROR_RT_INVALID_DEVICEID where there is none.
 aclError checkDevice(const char *function, int64_t device);
 
 /// Writes the stream of a handle, for NULL that of this thread's context.

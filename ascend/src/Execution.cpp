@@ -59,7 +59,7 @@ aclError Execution::prepareGear() {
   const size_t index = facts.shapeInput.value_or(facts.inputs.size());
   auto buffers = input->buffers();
   if (index >= buffers.size())
-    return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function, "the dataset has no buffer for '%s'",
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function, "the dataset has no buffer for '%s'",
                 OM_GEAR_INPUT_NAME);
   auto [data, bytes] = buffers[index]->get();
   const size_t count = facts.gearValues.empty() ? 0 : facts.gearValues[0].size();
@@ -87,14 +87,14 @@ static aclError dimsOf(const char *function, const Port &port, const TensorDesc 
     for (size_t i = 0; fits && i < given.size(); ++i)
       fits = given[i] >= 0 && (!port.ranked || dims[i] < 0 || dims[i] == given[i]);
     if (!fits)
-      return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+      return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                   "input '%s' has dims %s, which %s of aclmdlSetDatasetTensorDesc do not match",
                   port.name.c_str(), textOf(port.dims).c_str(), textOf(given).c_str());
     dims = given;
     return ACL_SUCCESS;
   }
   if (!port.ranked)
-    return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                 "input '%s' may have any shape; set it with aclmdlSetDatasetTensorDesc",
                 port.name.c_str());
   const auto unknown = std::count(dims.begin(), dims.end(), int64_t{-1});
@@ -104,7 +104,7 @@ static aclError dimsOf(const char *function, const Port &port, const TensorDesc 
   std::replace(rest.begin(), rest.end(), int64_t{-1}, int64_t{1});
   const size_t slice = denseBytes(port.element, rest);
   if (unknown > 1 || slice == 0 || bytes % slice != 0)
-    return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                 "input '%s' has dims %s; set its shape with aclmdlSetDatasetTensorDesc",
                 port.name.c_str(), textOf(dims).c_str());
   *std::find(dims.begin(), dims.end(), int64_t{-1}) = static_cast<int64_t>(bytes / slice);
@@ -115,7 +115,7 @@ aclError Execution::prepareInputs() {
   const auto &ports = model->facts->inputs;
   auto buffers = input->buffers();
   if (buffers.size() != ports.size())
-    return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                 "the dataset has %zu buffers, the model has %zu inputs", buffers.size(),
                 ports.size());
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -135,7 +135,7 @@ aclError Execution::prepareInputs() {
     if (tensor.bytes > 0 && tensor.bytes < needed && model->facts->imageParameters[i])
       tensor.missing = needed - tensor.bytes;
     else if (tensor.bytes < needed)
-      return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+      return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                   "the buffer of input %zu '%s' has %zu bytes, %s needs %zu", i, port.name.c_str(),
                   tensor.bytes, textOf(tensor.dims).c_str(), needed);
     tensor.bytes = needed - tensor.missing;
@@ -151,7 +151,7 @@ aclError Execution::prepareOutputs() {
   const auto &ports = model->facts->outputs;
   auto buffers = output->buffers();
   if (buffers.size() != ports.size())
-    return fail(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, function,
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                 "the dataset has %zu buffers, the model has %zu outputs", buffers.size(),
                 ports.size());
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -166,7 +166,7 @@ aclError Execution::prepareOutputs() {
     const bool known = !model->facts->needsShapes();
     const size_t needed = known ? denseBytes(port.element, tensor.dims) : tensor.bytes;
     if (tensor.bytes < needed)
-      return fail(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, function,
+      return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                   "the buffer of output %zu '%s' has %zu bytes, %s needs %zu", i, port.name.c_str(),
                   tensor.bytes, textOf(tensor.dims).c_str(), needed);
     tensor.bytes = needed;
@@ -186,7 +186,7 @@ aclError Execution::prepare(const char *function, std::shared_ptr<Model> model,
   execution.input = std::move(input);
   execution.output = std::move(output);
   if (!execution.model->session)
-    return fail(ACL_ERROR_INVALID_MODEL_ID, function, "the model cannot be executed");
+    return fail(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, function, "the model cannot be executed");
   ACL_TRY(execution.prepareGear());
   ACL_TRY(execution.prepareInputs());
   return execution.prepareOutputs();
@@ -209,7 +209,7 @@ aclError Execution::checkImages() const {
     const Tensor &parameters = inputs[*model->facts->imageParameters[i]];
     const size_t needed = bytesOfImages(parameters.data, parameters.bytes);
     if (inputs[i].bytes < needed)
-      return fail(ACL_ERROR_MODEL_INPUT_NOT_MATCH, function,
+      return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                   "the buffer of input %zu '%s' has %zu bytes, the images of aclmdlSetInputAIPP "
                   "need %zu",
                   i, model->facts->inputs[i].name.c_str(), inputs[i].bytes, needed);
@@ -324,7 +324,7 @@ aclError Execution::storeOutput(size_t index, const om_value *value) {
     ACL_TRY(allocate(function, &tensor.data, bytes, /*onDevice=*/true));
     output->buffers()[index]->set(tensor.data, bytes);
   } else if (bytes > tensor.bytes) {
-    return fail(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, function,
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                 "the buffer of output %zu '%s' has %zu bytes, its dims %s need %zu", index,
                 port.name.c_str(), tensor.bytes, textOf(tensor.dims).c_str(), bytes);
   }
@@ -349,8 +349,6 @@ static aclError prepareCall(const char *function, uint32_t modelId, const aclmdl
   ACL_TRY(requireStarted(function));
   std::shared_ptr<Context> context;
   ACL_TRY(currentContext(function, context));
-  std::shared_ptr<Model> model;
-  ACL_TRY(findModel(function, modelId, model));
   std::shared_ptr<Dataset> found[2];
   const aclmdlDataset *handles[2] = {input, output};
   for (int i = 0; i < 2; ++i) {
@@ -362,6 +360,8 @@ static aclError prepareCall(const char *function, uint32_t modelId, const aclmdl
                   "%s (%p) was destroyed, or is no dataset", name,
                   static_cast<const void *>(handles[i]));
   }
+  std::shared_ptr<Model> model;
+  ACL_TRY(findModel(function, modelId, model));
   return Execution::prepare(function, model, found[0], found[1], execution);
 }
 

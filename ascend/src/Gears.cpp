@@ -42,7 +42,7 @@ aclError findTarget(const char *function, uint32_t modelId, aclmdlDataset *handl
                 "dataset (%p) was destroyed, or is no dataset", static_cast<void *>(handle));
   const ModelFacts &facts = *target.model->facts;
   if (facts.gears != kind)
-    return fail(ACL_ERROR_MODEL_NOT_DYNAMIC, function,
+    return fail(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID, function,
                 "the model was compiled with %s, this function is for %s", optionOf(facts.gears),
                 optionOf(kind));
   if (!facts.shapeInput || index != *facts.shapeInput)

@@ -189,7 +189,7 @@ aclError codeOf(om_status status) {
     return ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID;
   case OM_ERROR_NOT_OM:
   case OM_ERROR_VENDOR_OM:
-    return ACL_ERROR_PARSE_MODEL;
+    return ACL_ERROR_GE_PARAM_INVALID;
   case OM_ERROR_TRUNCATED:
     return ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID;
   case OM_ERROR_VERSION:
@@ -374,7 +374,7 @@ aclError findModel(const char *function, uint32_t id, std::shared_ptr<Model> &mo
   std::shared_lock lock(models().mutex);
   auto found = models().byId.find(id);
   if (found == models().byId.end())
-    return fail(ACL_ERROR_INVALID_MODEL_ID, function, "no model with id %u is loaded", id);
+    return fail(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, function, "no model with id %u is loaded", id);
   model = found->second;
   return ACL_SUCCESS;
 }
@@ -393,7 +393,7 @@ aclError aclmdlUnload(uint32_t modelId) {
   std::unique_lock lock(models().mutex);
   auto found = models().byId.find(modelId);
   if (found == models().byId.end())
-    ACL_FAIL(ACL_ERROR_INVALID_MODEL_ID, "no model with id %u is loaded", modelId);
+    ACL_FAIL(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, "no model with id %u is loaded", modelId);
   model = std::move(found->second);
   models().byId.erase(found);
   return ACL_SUCCESS;

@@ -115,7 +115,7 @@ private:
 /// Stores a model; returns its id, which is never used again.
 uint32_t addModel(std::shared_ptr<Model> model);
 
-/// Writes the model of an id; ACL_ERROR_INVALID_MODEL_ID.
+/// Writes the model of an id; ACL_ERROR_GE_EXEC_MODEL_ID_INVALID.
 aclError findModel(const char *function, uint32_t id, std::shared_ptr<Model> &model);
 
 /// Returns whether a model with an id is loaded; unlike findModel, it is no error where none is.

@@ -66,7 +66,7 @@ aclError deliver(const std::shared_ptr<Report> &report, bool block) {
   std::unique_lock lock(reports.mutex);
   auto thread = reports.threadOf.find(report->stream);
   if (thread == reports.threadOf.end())
-    return fail(ACL_ERROR_STREAM_NOT_SUBSCRIBE, "aclrtLaunchCallback",
+    return fail(ACL_ERROR_RT_STREAM_NO_CB_REG, "aclrtLaunchCallback",
                 "no thread has subscribed to the stream when its callback was due");
   reports.waiting[thread->second].push_back(report);
   reports.changed.notify_all();
@@ -127,9 +127,9 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
   std::lock_guard lock(reports.mutex);
   auto entry = reports.threadOf.find(found->id);
   if (entry == reports.threadOf.end())
-    ACL_FAIL(ACL_ERROR_STREAM_NOT_SUBSCRIBE, "no thread has subscribed to the stream");
+    ACL_FAIL(ACL_ERROR_RT_STREAM_NO_CB_REG, "no thread has subscribed to the stream");
   if (entry->second != threadId)
-    ACL_FAIL(ACL_ERROR_THREAD_NOT_SUBSCRIBE, "thread %llu has not subscribed to the stream",
+    ACL_FAIL(ACL_ERROR_RT_THREAD_SUBSCRIBE, "thread %llu has not subscribed to the stream",
              (unsigned long long)threadId);
   unsubscribe(reports, found->id);
   return ACL_SUCCESS;
@@ -145,7 +145,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBloc
   {
     std::lock_guard lock(board().mutex);
     if (!board().threadOf.count(found->id))
-      ACL_FAIL(ACL_ERROR_STREAM_NOT_SUBSCRIBE,
+      ACL_FAIL(ACL_ERROR_RT_STREAM_NO_CB_REG,
                "no thread runs callbacks of the stream; call aclrtSubscribeReport first");
   }
   auto report = std::make_shared<Report>(Report{[fn, userData] { fn(userData); }, found->id});
@@ -154,7 +154,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBloc
 }
 
 aclError aclrtProcessReport(int32_t timeout) {
-  if (timeout < -1)
+  if (timeout < -1 || timeout == 0)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "timeout is %d; give milliseconds, or -1", timeout);
   Board &reports = board();
   const auto self = static_cast<uint64_t>(pthread_self());
@@ -165,7 +165,7 @@ aclError aclrtProcessReport(int32_t timeout) {
       auto found = reports.waiting.find(self);
       return found != reports.waiting.end() && !found->second.empty();
     };
-    if (timeout >= 0) {
+    if (timeout > 0) {
       // A thread may begin to wait before it is subscribed.
       reports.changed.wait_for(lock, std::chrono::milliseconds(timeout), come);
     } else {
@@ -175,9 +175,9 @@ aclError aclrtProcessReport(int32_t timeout) {
     }
     if (!come()) {
       if (!reports.subscribed(self))
-        ACL_FAIL(ACL_ERROR_THREAD_NOT_SUBSCRIBE,
+        ACL_FAIL(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                  "this thread has not subscribed to any stream; call aclrtSubscribeReport");
-      ACL_FAIL(ACL_ERROR_WAIT_CALLBACK_TIMEOUT, "no callback was due in %d ms", timeout);
+      ACL_FAIL(ACL_ERROR_RT_REPORT_TIMEOUT, "no callback was due in %d ms", timeout);
     }
     auto &queue = reports.waiting[self];
     report = std::move(queue.front());

@@ -240,7 +240,7 @@ TEST_CASE("limits of cores are those of the stream, of its device, or all cores"
   GOOD(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE, &same));
   CHECK(same == 256 * 1024);
   BAD(ACL_ERROR_INVALID_PARAM, aclrtGetDeviceInfo(0, ACL_DEV_ATTR_WARP_SIZE, &same));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtGetDeviceInfo(99, ACL_DEV_ATTR_CUBE_CORE_NUM, &same));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtGetDeviceInfo(99, ACL_DEV_ATTR_CUBE_CORE_NUM, &same));
   uint32_t cores = 0;
   auto limit = [&] {
     GOOD(aclrtGetResInCurrentThread(ACL_RT_DEV_RES_CUBE_CORE, &cores));

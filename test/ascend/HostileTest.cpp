@@ -106,7 +106,7 @@ TEST_CASE("numbers of elements that wrap are refused") {
   for (int64_t dim : {int64_t{1} << 59, int64_t{1} << 60, INT64_MAX}) {
     aclTensorDesc *desc = descOf(ACL_FLOAT, {dim});
     GOOD(aclmdlSetDatasetTensorDesc(input, desc, 0));
-    BAD(ACL_ERROR_MODEL_INPUT_NOT_MATCH, aclmdlExecute(id, input, output));
+    BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlExecute(id, input, output));
     aclDestroyTensorDesc(desc);
   }
   aclTensorDesc *two = descOf(ACL_FLOAT, {2});

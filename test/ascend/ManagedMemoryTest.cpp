@@ -49,7 +49,8 @@ TEST_CASE("host and device work on managed memory") {
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMemAllocManaged(&none, 1, 0));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMemAllocManaged(&none, 0, ACL_RT_MEM_ATTACH_GLOBAL));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMemAllocManaged(nullptr, 1, ACL_RT_MEM_ATTACH_GLOBAL));
-  BAD(ACL_ERROR_BAD_ALLOC, aclrtMemAllocManaged(&none, UINT64_MAX, ACL_RT_MEM_ATTACH_GLOBAL));
+  BAD(ACL_ERROR_RT_MEMORY_ALLOCATION,
+      aclrtMemAllocManaged(&none, UINT64_MAX, ACL_RT_MEM_ATTACH_GLOBAL));
 }
 
 TEST_CASE("advice holds for pages, and attributes for all pages of a range") {

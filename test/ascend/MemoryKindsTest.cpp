@@ -20,7 +20,7 @@ TEST_CASE("memory with settings, and where it is") {
   attribute.attr = ACL_RT_MEM_ATTR_DEVICE_ID;
   attribute.value.deviceId = 99;
   void *none = nullptr;
-  BAD(ACL_ERROR_INVALID_DEVICE,
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID,
       aclrtMallocWithCfg(&none, 4096, ACL_MEM_MALLOC_NORMAL_ONLY, &config));
 
   aclrtPtrAttributes facts{};

@@ -145,7 +145,7 @@ TEST_CASE("pools refuse what they cannot be") {
   props.location = {0, ACL_MEM_LOCATION_TYPE_HOST};
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMemPoolCreate(&pool, &props));
   props.location = {99, ACL_MEM_LOCATION_TYPE_DEVICE};
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtMemPoolCreate(&pool, &props));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtMemPoolCreate(&pool, &props));
   props.location.id = 0;
   props.handleType = ACL_MEM_HANDLE_TYPE_POSIX;
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMemPoolCreate(&pool, &props));

@@ -124,7 +124,7 @@ TEST_CASE("a model is loaded in every form") {
   checkRun(id);
   checkRun(id, 4); // addresses that no kernel could use in place
   GOOD(aclmdlUnload(id));
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlUnload(id));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlUnload(id));
 
   size_t work = 0, weights = 0;
   GOOD(aclmdlQuerySize(path, &work, &weights));
@@ -206,7 +206,7 @@ TEST_CASE("a description tells names, dims, types and sizes") {
   GOOD(aclmdlLoadFromFile(path, &id));
   aclmdlDesc *desc = aclmdlCreateDesc();
   CHECK(aclmdlGetNumInputs(desc) == 0); // still empty
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, id + 1));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlGetDesc(desc, id + 1));
   GOOD(aclmdlGetDesc(desc, id));
   GOOD(aclmdlUnload(id)); // the description stays
   CHECK(aclmdlGetNumInputs(desc) == 1);
@@ -254,18 +254,19 @@ TEST_CASE("buffers that do not fit the model are refused") {
   GOOD(aclmdlGetDesc(desc, id));
   {
     Datasets data(desc);
-    BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlExecute(id + 1, data.input, data.output));
+    BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlExecute(id + 1, data.input, data.output));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlExecute(id + 1, nullptr, data.output));
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlExecute(id, nullptr, data.output));
-    BAD(ACL_ERROR_MODEL_INPUT_NOT_MATCH, aclmdlExecute(id, data.output, data.output));
-    BAD(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, aclmdlExecute(id, data.input, data.input));
-    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetDynamicBatchSize(id, data.input, 0, 1));
-    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetDynamicHWSize(id, data.input, 0, 1, 1));
+    BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlExecute(id, data.output, data.output));
+    BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlExecute(id, data.input, data.input));
+    BAD(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID, aclmdlSetDynamicBatchSize(id, data.input, 0, 1));
+    BAD(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID, aclmdlSetDynamicHWSize(id, data.input, 0, 1, 1));
     aclmdlAIPP *aipp = aclmdlCreateAIPP(1);
     BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetInputAIPP(id, data.input, 0, aipp));
     GOOD(aclmdlDestroyAIPP(aipp));
     void *address = aclGetDataBufferAddr(data.buffers[0]);
     GOOD(aclUpdateDataBuffer(data.buffers[0], address, inputBytes - 1));
-    BAD(ACL_ERROR_MODEL_INPUT_NOT_MATCH, aclmdlExecute(id, data.input, data.output));
+    BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlExecute(id, data.input, data.output));
     std::vector<char> host(inputBytes);
     GOOD(aclUpdateDataBuffer(data.buffers[0], host.data(), inputBytes));
     BAD(ACL_ERROR_INVALID_PARAM, aclmdlExecute(id, data.input, data.output));
@@ -400,8 +401,8 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   aclmdlDesc *desc = aclmdlCreateDesc();
   GOOD(aclmdlGetDesc(desc, first));
   GOOD(aclmdlBundleUnloadModel(id, first));
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlBundleUnloadModel(id, first));
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, first));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlBundleUnloadModel(id, first));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlGetDesc(desc, first));
 
   aclmdlConfigHandle *config = aclmdlCreateConfigHandle();
   GOOD(aclmdlSetConfigOpt(config, ACL_MDL_WORKSPACE_ADDR_PTR, &workPtr, sizeof workPtr));
@@ -417,7 +418,7 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   GOOD(aclmdlDestroyConfigHandle(config));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlBundleLoadModelWithConfig(id, 0, config, &first));
   GOOD(aclmdlBundleUnload(id));
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, second));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlGetDesc(desc, second));
   BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleLoadModel(id, 0, &first));
   GOOD(aclmdlDestroyDesc(desc));
 
@@ -454,7 +455,7 @@ TEST_CASE("a bundle has several models") {
   GOOD(aclmdlGetDesc(desc, second));
   CHECK(aclmdlGetNumInputs(desc) > 0);
   GOOD(aclmdlBundleUnload(id));
-  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, second));
+  BAD(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, aclmdlGetDesc(desc, second));
   BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleUnload(id));
   BAD(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, aclmdlBundleGetModelNum(id, &count));
   GOOD(aclmdlDestroyDesc(desc));

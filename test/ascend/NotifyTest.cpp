@@ -160,7 +160,7 @@ TEST_CASE("settings of streams can be asked for") {
   aclrtDeviceStatus status = ACL_RT_DEVICE_STATUS_END;
   GOOD(aclrtQueryDeviceStatus(0, &status));
   CHECK(status == ACL_RT_DEVICE_STATUS_NORMAL);
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtQueryDeviceStatus(9, &status));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtQueryDeviceStatus(9, &status));
 }
 
 namespace {

@@ -82,7 +82,7 @@ TEST_CASE("AscendCL starts once and ends once") {
     GOOD(aclFinalize());
   }
   std::ofstream(path) << R"({"defaultDevice": {"default_device": "99"}})";
-  BAD(ACL_ERROR_INVALID_DEVICE, aclInit(path.c_str()));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclInit(path.c_str()));
   GOOD(aclFinalize());
   int32_t major = 0, minor = 0, patch = -1;
   GOOD(aclrtGetVersion(&major, &minor, &patch));
@@ -102,7 +102,7 @@ std::string failOnce() {
   GOOD(aclrtSubscribeReport(1234, stream));
   GOOD(aclrtLaunchCallback([](void *) {}, nullptr, ACL_CALLBACK_BLOCK, stream));
   GOOD(aclrtUnSubscribeReport(1234, stream));
-  CHECK(aclrtSynchronizeStream(stream) == ACL_ERROR_STREAM_NOT_SUBSCRIBE);
+  CHECK(aclrtSynchronizeStream(stream) == ACL_ERROR_RT_STREAM_NO_CB_REG);
   const char *message = aclGetRecentErrMsg();
   const std::string result = message ? message : "";
   GOOD(aclrtDestroyStream(stream));
@@ -124,12 +124,12 @@ TEST_CASE("all functions that are registered are told of a failed task") {
   BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackRegister(first));
   GOOD(aclrtExceptionInfoCallbackRegister(second));
   failOnce();
-  CHECK((firstSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE) && firstSeen == secondSeen));
+  CHECK((firstSeen == uint32_t(ACL_ERROR_RT_STREAM_NO_CB_REG) && firstSeen == secondSeen));
   firstSeen = secondSeen = 0;
   GOOD(aclrtExceptionInfoCallbackUnregister(first));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtExceptionInfoCallbackUnregister(first));
   failOnce();
-  CHECK((firstSeen == 0 && secondSeen == uint32_t(ACL_ERROR_STREAM_NOT_SUBSCRIBE)));
+  CHECK((firstSeen == 0 && secondSeen == uint32_t(ACL_ERROR_RT_STREAM_NO_CB_REG)));
   GOOD(aclrtExceptionInfoCallbackUnregister(second));
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("devices have addresses") {
   GOOD(aclrtDeviceGetByPCIBusId(text, &device));
   CHECK(device == 0);
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetPCIBusId(0, text, 12));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetPCIBusId(77, text, sizeof text));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtDeviceGetPCIBusId(77, text, sizeof text));
   const aclrtAtomicOperation operations[] = {ACL_RT_ATOMIC_OPERATION_AND,
                                              ACL_RT_ATOMIC_OPERATION_FLOAT_MAX};
   uint32_t capabilities[] = {7, 7, 7};
@@ -204,9 +204,9 @@ TEST_CASE("devices have addresses") {
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(nullptr, operations, 2, 0));
   const auto beyond = aclrtAtomicOperation(13);
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetHostAtomicCapabilities(capabilities, &beyond, 1, 0));
-  BAD(ACL_ERROR_INVALID_DEVICE,
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID,
       aclrtDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 77));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtDeviceGetByPCIBusId("0000:99:00.0", &device));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtDeviceGetByPCIBusId("0000:99:00.0", &device));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtDeviceGetByPCIBusId("somewhere", &device));
 }
 
@@ -224,9 +224,9 @@ TEST_CASE("devices and contexts") {
   uint32_t count = 0;
   GOOD(aclrtGetDeviceCount(&count));
   REQUIRE(count >= 1);
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtSetDevice(-1));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtSetDevice(static_cast<int32_t>(count)));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtResetDevice(0));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtSetDevice(-1));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtSetDevice(static_cast<int32_t>(count)));
+  BAD(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, aclrtResetDevice(0));
   int32_t device = -1;
   BAD(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&device));
   aclrtContext context = nullptr, second = nullptr, current = nullptr;
@@ -246,7 +246,7 @@ TEST_CASE("devices and contexts") {
   GOOD(aclrtCreateContext(&second, 0));
   GOOD(aclrtGetCurrentContext(&current));
   CHECK(current == second);
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtCreateContext(&current, 99));
+  BAD(ACL_ERROR_RT_INVALID_DEVICEID, aclrtCreateContext(&current, 99));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclrtSetCurrentContext(made(badHandle)));
   std::thread([&] {
     aclrtContext none = nullptr;
@@ -272,7 +272,7 @@ TEST_CASE("devices and contexts") {
   GOOD(aclrtSetDevice(0));
   GOOD(aclrtResetDevice(0));
   GOOD(aclrtResetDevice(0));
-  BAD(ACL_ERROR_INVALID_DEVICE, aclrtResetDevice(0));
+  BAD(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, aclrtResetDevice(0));
   GOOD(aclFinalize());
 }
 
@@ -282,7 +282,8 @@ TEST_CASE("memory is checked") {
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMalloc(nullptr, 8, ACL_MEM_MALLOC_HUGE_FIRST));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMalloc(&device, 0, ACL_MEM_MALLOC_HUGE_FIRST));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtMalloc(&device, 8, static_cast<aclrtMemMallocPolicy>(77)));
-  BAD(ACL_ERROR_BAD_ALLOC, aclrtMalloc(&device, size_t{1} << 60, ACL_MEM_MALLOC_HUGE_FIRST));
+  BAD(ACL_ERROR_RT_MEMORY_ALLOCATION,
+      aclrtMalloc(&device, size_t{1} << 60, ACL_MEM_MALLOC_HUGE_FIRST));
   size_t before = 0, after = 0, total = 0;
   GOOD(aclrtGetMemInfo(ACL_HBM_MEM, &before, &total));
   GOOD(aclrtMalloc(&device, 1000, ACL_MEM_MALLOC_NORMAL_ONLY));
@@ -417,10 +418,11 @@ TEST_CASE("callbacks run on the thread that has subscribed") {
     count += *static_cast<int *>(add);
   };
   int one = 1;
-  BAD(ACL_ERROR_STREAM_NOT_SUBSCRIBE,
+  BAD(ACL_ERROR_RT_STREAM_NO_CB_REG,
       aclrtLaunchCallback(callback, &one, ACL_CALLBACK_BLOCK, stream));
-  BAD(ACL_ERROR_THREAD_NOT_SUBSCRIBE, aclrtProcessReport(-1));
+  BAD(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(-1));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtProcessReport(-2));
+  BAD(ACL_ERROR_INVALID_PARAM, aclrtProcessReport(0));
   std::atomic<bool> ended{false};
   std::thread reports([&] {
     while (!ended)
@@ -435,9 +437,9 @@ TEST_CASE("callbacks run on the thread that has subscribed") {
   GOOD(aclrtSynchronizeStream(stream));
   CHECK(count == 10);
   CHECK(ranOn == id);
-  BAD(ACL_ERROR_THREAD_NOT_SUBSCRIBE, aclrtUnSubscribeReport(id + 1, stream));
+  BAD(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtUnSubscribeReport(id + 1, stream));
   GOOD(aclrtUnSubscribeReport(id, stream));
-  BAD(ACL_ERROR_STREAM_NOT_SUBSCRIBE, aclrtUnSubscribeReport(id, stream));
+  BAD(ACL_ERROR_RT_STREAM_NO_CB_REG, aclrtUnSubscribeReport(id, stream));
   // A stream whose callback nobody runs can be destroyed.
   GOOD(aclrtSubscribeReport(1, stream));
   GOOD(aclrtLaunchCallback(callback, &one, ACL_CALLBACK_BLOCK, stream));

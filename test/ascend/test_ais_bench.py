@@ -1,6 +1,7 @@
 # ais_bench's options of profiles, dumps, shapes and AIPP, and the older benchmark. Run with
 # `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import concurrent.futures
 import os
 import sys
 
@@ -15,6 +16,42 @@ def model(tmp_path_factory):
     run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5", f"--output={path}",
         "--soc_version=Ascend310P3")
     return path.with_name("digits.om")
+
+
+def test_threads_share_a_session(model):
+    """The results of each are those of its own inputs."""
+    from ais_bench.infer.interface import InferSession
+    session = InferSession(0, str(model))
+    images = np.random.default_rng(0).random((24, *session.get_inputs()[0].shape), dtype=np.float32)
+    wanted = [session.infer([image])[0] for image in images]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for result, right in zip(pool.map(lambda image: session.infer([image])[0], images), wanted):
+            np.testing.assert_array_equal(result, right)
+    session.free_resource()
+
+
+def test_aclruntime_sessions(model):
+    """A program of the module below ais_bench: names of outputs, Tensors, bytes at an address."""
+    import aclruntime
+    options = aclruntime.session_options()
+    options.loop = 2
+    session = aclruntime.InferenceSession(str(model), 0, options)
+    (port,), (result,) = session.get_inputs(), session.get_outputs()
+    assert port.datatype == aclruntime.dtype.float32 and str(port.datatype) == "dtype.float32"
+    image = np.random.default_rng(0).random(port.shape, dtype=np.float32)
+    tensor = aclruntime.Tensor(image)
+    tensor.to_device(0)
+    wanted = session.infer([image])[0]
+    address = aclruntime.BaseTensor(image.ctypes.data, image.nbytes)
+    for feeds in ([tensor], {port.name: tensor}, [aclruntime.Tensor(np.frombuffer(bytearray(image.tobytes())))], [address]):
+        (out,) = session.run([result.name], feeds)
+        out.to_host()
+        np.testing.assert_array_equal(np.array(out), wanted)
+    assert len(session.sumary().exec_time_list) == 10
+    for names, feeds, message in ((["nothing"], [tensor], "no output"), (None, {"nothing": tensor}, "no input"), (None, {}, "no values")):
+        with pytest.raises(RuntimeError, match=message):
+            session.run(names, feeds)
+    session.finalize()
 
 
 def test_dynamic_aipp_is_set_by_a_file(tmp_path):

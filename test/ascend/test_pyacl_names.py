@@ -253,7 +253,7 @@ def test_static_aipp_is_described(stream, tmp_path):
         assert shapes["srcSize"] == batch * 60 * 32
         assert shapes["aippOutdims"]["dims"] == [batch, 3, 32, 24]
         assert shapes["aippOutSize"] == batch * 3 * 32 * 24 * 4
-    assert acl.mdl.get_first_aipp_info(model, 1) == (None, 100038)  # the batch
+    assert acl.mdl.get_first_aipp_info(model, 1) == (None, 145015)  # the batch
     assert acl.mdl.get_first_aipp_info(model, 2) == (None, INVALID_PARAM)
     acl.mdl.unload(model)
 

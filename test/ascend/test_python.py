@@ -554,5 +554,5 @@ def test_bundles_of_pyacl(model):
     desc = acl.mdl.create_desc()
     assert ret == 0 and acl.mdl.get_desc(desc, model_id) == 0
     assert acl.mdl.bundle_get_model_id(bundle, 1)[1] == 100000
-    assert acl.mdl.bundle_unload(bundle) == 0 and acl.mdl.get_desc(desc, model_id) == 100011
+    assert acl.mdl.bundle_unload(bundle) == 0 and acl.mdl.get_desc(desc, model_id) == 145003
     assert acl.mdl.destroy_desc(desc) == 0

@@ -76,11 +76,17 @@ aclError route(const Routes &routes, const std::vector<char *> &at) {
   return ACL_SUCCESS;
 }
 
-/// Adds the steps that move tokens; the last two outputs may be missing.
-void addRoutes(Plan &plan, Routes routes, const View &tokens, const View &experts, const Dims &dims,
-               const View &moved, const View &locations, const View &counts, const View &before) {
+/// What steps make that move tokens.
+struct Routed {
+  Routes routes;
+  View rows, order, sums, whole;
+};
+
+/// Adds the steps that move tokens.
+Routed routed(Plan &plan, Routes routes, const View &tokens, const View &experts,
+              const Dims &dims) {
   if (!plan.isGood())
-    return;
+    return {};
   plan.checkCount(routes.experts, "the number of experts");
   routes.all = countOf(experts.dims);
   routes.choices = routes.all / tokens.dims[0];
@@ -90,14 +96,64 @@ void addRoutes(Plan &plan, Routes routes, const View &tokens, const View &expert
   const View rows = plan.make(tokens.type, dims), order = plan.make(ACL_INT32, {routes.all}),
              sums = plan.make(ACL_INT32, perExpert), whole = plan.make(ACL_INT32, perExpert);
   if (!plan.isGood())
-    return;
+    return {};
   plan.onHost(
       {plan.dense(tokens, tokens.type), plan.dense(experts, ACL_INT32), rows, order, sums, whole},
       [routes](const std::vector<char *> &at) { return route(routes, at); });
-  plan.write(rows, moved);
-  writeOptional(plan, order, locations);
-  writeOptional(plan, sums, counts);
-  writeOptional(plan, whole, before);
+  return {routes, rows, order, sums, whole};
+}
+
+/// Moves tokens to outputs, of which the last two may be missing.
+void addRoutes(Plan &plan, const Routes &routes, const View &tokens, const View &experts,
+               const Dims &dims, const View &moved, const View &locations, const View &counts,
+               const View &before) {
+  const Routed made = routed(plan, routes, tokens, experts, dims);
+  if (!plan.isGood())
+    return;
+  plan.write(made.rows, moved);
+  writeOptional(plan, made.order, locations);
+  writeOptional(plan, made.sums, counts);
+  writeOptional(plan, made.whole, before);
+}
+
+/// Quantizes moved rows: at[0] rows, at[1] experts, at[2] where each token went, at[3] scales,
+/// at[4] offsets, at[5] results, at[6] scales of the rows. `scales` is how many rows of scales
+/// there are.
+aclError quantize(const Routes &routes, int64_t width, int64_t scales, bool isDynamic,
+                  const std::vector<char *> &at) {
+  auto *row = reinterpret_cast<const float *>(at[0]),
+       *scale = reinterpret_cast<const float *>(at[3]),
+       *offset = reinterpret_cast<const float *>(at[4]);
+  auto *expert = reinterpret_cast<const int32_t *>(at[1]),
+       *location = reinterpret_cast<const int32_t *>(at[2]);
+  auto *to = reinterpret_cast<int8_t *>(at[5]);
+  auto *ofRow = reinterpret_cast<float *>(at[6]);
+  std::vector<int64_t> experts(size_t(routes.kept), 0);
+  for (int64_t i = 0; i < routes.all; ++i)
+    if (location[i] >= 0 && location[i] < routes.kept)
+      experts[size_t(location[i])] = expert[i];
+  std::vector<float> values(static_cast<size_t>(width));
+  for (int64_t i = 0; i < routes.kept; ++i) {
+    const int64_t e = experts[size_t(i)];
+    if (scales > 1 && (e < 0 || e >= scales))
+      return ACL_ERROR_INVALID_PARAM;
+    float max = 0;
+    for (int64_t j = 0; j < width; ++j) {
+      float &value = values[size_t(j)];
+      value = row[i * width + j];
+      if (!isDynamic)
+        value = value * scale[0] + offset[0];
+      else if (scales > 0)
+        value *= scale[(scales > 1 ? e : 0) * width + j];
+      max = std::max(max, std::fabs(value));
+    }
+    ofRow[i] = max / 127;
+    for (int64_t j = 0; j < width; ++j) {
+      const float value = values[size_t(j)] / (isDynamic && max > 0 ? ofRow[i] : 1);
+      to[i * width + j] = int8_t(std::clamp(std::nearbyint(value), -128.f, 127.f));
+    }
+  }
+  return ACL_SUCCESS;
 }
 
 /// Holds how rows come back: token i has sum over k of scale[i, k] * (row + bias of its expert).
@@ -269,6 +325,83 @@ aclnnStatus aclnnMoeInitRoutingV2GetWorkspaceSize(
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MoeInitRoutingV2)
+
+aclnnStatus aclnnMoeInitRoutingQuantV2GetWorkspaceSize(
+    const aclTensor *x, const aclTensor *expertIdx, const aclTensor *scaleOptional,
+    const aclTensor *offsetOptional, int64_t activeNum, int64_t expertCapacity, int64_t expertNum,
+    int64_t dropPadMode, int64_t expertTokensCountOrCumsumFlag, bool expertTokensBeforeCapacityFlag,
+    int64_t quantMode, const aclTensor *expandedXOut, const aclTensor *expandedRowIdxOut,
+    const aclTensor *expertTokensCountOrCumsumOutOptional,
+    const aclTensor *expertTokensBeforeCapacityOutOptional,
+    const aclTensor *dynamicQuantScaleOutOptional, uint64_t *size, aclOpExecutor **executor) {
+  Plan plan(__func__);
+  const bool isPadded = dropPadMode == 1, isDynamic = quantMode == 1;
+  const int64_t flag = expertTokensCountOrCumsumFlag;
+  const View tokens = IN(x), experts = plan.input(expertIdx, "expertIdx"),
+             scales = plan.input(scaleOptional, "scale", isDynamic),
+             offsets = plan.input(offsetOptional, "offset", isDynamic),
+             moved = plan.output(expandedXOut, "expandedXOut"),
+             locations = plan.output(expandedRowIdxOut, "expandedRowIdxOut"),
+             ofRows = plan.output(dynamicQuantScaleOutOptional, "dynamicQuantScaleOut", !isDynamic);
+  const View counts = flag && !isPadded ? plan.output(expertTokensCountOrCumsumOutOptional,
+                                                      "expertTokensCountOrCumsumOut")
+                                        : View();
+  const View before =
+      isPadded && expertTokensBeforeCapacityFlag
+          ? plan.output(expertTokensBeforeCapacityOutOptional, "expertTokensBeforeCapacityOut")
+          : View();
+  if (dropPadMode < 0 || dropPadMode > 1 || flag < 0 || flag > 2 || quantMode < 0 ||
+      quantMode > 1 || activeNum < 0 || expertNum < 0 || ((isPadded || flag) && expertNum < 1) ||
+      (isPadded && expertCapacity < 1))
+    plan.reject("dropPadMode %lld and quantMode %lld must be 0 or 1, expertTokensCountOrCumsumFlag "
+                "%lld 0 to 2, and activeNum, expertNum and expertCapacity be positive where they "
+                "are needed",
+                (long long)dropPadMode, (long long)quantMode, (long long)flag);
+  if (!areTokens(plan, tokens, experts, "expertIdx"))
+    return plan.finish(size, executor);
+  const int64_t width = tokens.dims[1], rowsOfScales = isDynamic && scales.memory && width > 0
+                                                           ? countOf(scales.dims) / width
+                                                           : 0;
+  if (isDynamic ? scales.memory && (countOf(scales.dims) != rowsOfScales * width ||
+                                    (rowsOfScales != 1 && rowsOfScales != expertNum))
+                : countOf(scales.dims) != 1 || countOf(offsets.dims) != 1)
+    plan.reject("scale %s and offset %s must have 1 element with quantMode 0, and scale be [1 or "
+                "experts, %lld] with quantMode 1",
+                textOf(scales.dims).c_str(), textOf(offsets.dims).c_str(), (long long)width);
+  Routes routes;
+  routes.experts = expertNum;
+  routes.isCumulative = flag == 1;
+  Dims dims{countOf(experts.dims), width};
+  if (isPadded) {
+    routes.capacity = expertCapacity;
+    plan.checkCount(routes.capacity, "expertCapacity");
+    dims = {routes.experts, routes.capacity, width};
+  } else if (activeNum > 0) {
+    dims[0] = std::min(dims[0], activeNum);
+  }
+  const Routed made = routed(plan, routes, tokens, experts, dims);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  const View bytes = plan.make(ACL_INT8, dims), each = plan.make(ACL_FLOAT, {made.routes.kept}),
+             none = plan.constant(1, ACL_FLOAT);
+  if (!plan.isGood())
+    return plan.finish(size, executor);
+  plan.onHost(
+      {plan.dense(made.rows, ACL_FLOAT), plan.dense(experts, ACL_INT32), made.order,
+       scales.memory ? plan.dense(scales, ACL_FLOAT) : none,
+       offsets.memory ? plan.dense(offsets, ACL_FLOAT) : none, bytes, each},
+      [routes = made.routes, width, rowsOfScales, isDynamic](const std::vector<char *> &at) {
+        return quantize(routes, width, rowsOfScales, isDynamic, at);
+      });
+  plan.write(bytes, moved);
+  plan.write(made.order, locations);
+  writeOptional(plan, made.sums, counts);
+  writeOptional(plan, made.whole, before);
+  if (isDynamic)
+    writeOptional(plan, each, ofRows);
+  return plan.finish(size, executor);
+}
+ACLNN_RUN(MoeInitRoutingQuantV2)
 
 aclnnStatus aclnnMoeTokenPermuteGetWorkspaceSize(const aclTensor *tokens, const aclTensor *indices,
                                                  int64_t numOutTokens, bool paddedMode,

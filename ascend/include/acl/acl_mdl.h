@@ -205,7 +205,7 @@ typedef struct aclmdlExeOMDesc {
 /* ---- load ---------------------------------------------------------------- */
 
 /* Load a model and write its id, which aclmdlUnload takes. A model in memory is copied.
- * ACL_ERROR_READ_MODEL_FAILURE, ACL_ERROR_PARSE_MODEL, ACL_ERROR_MODEL_SIZE_INVALID. */
+ * ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, ACL_ERROR_GE_PARAM_INVALID for bytes that are no model. */
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMem(const void *model, size_t modelSize,
                                                uint32_t *modelId);
@@ -377,7 +377,7 @@ ACL_FUNC_VISIBILITY aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDatase
 /* Executes a model and waits. Buffers are device memory of the sizes of the description
  * or more. An output buffer without address, of an output whose size is not known
  * before, gets memory that the caller frees with aclrtFree.
- * ACL_ERROR_MODEL_INPUT_NOT_MATCH, ACL_ERROR_MODEL_OUTPUT_NOT_MATCH. */
+ * ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, ACL_ERROR_GE_PARAM_INVALID for buffers that do not fit. */
 ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input,
                                            aclmdlDataset *output);
 ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input,
@@ -400,8 +400,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *hand
 /* ---- profiles of dynamic shapes ------------------------------------------ */
 
 /* Set the profile of the next executions of a dataset. `index` is that of the input
- * ACL_DYNAMIC_TENSOR_NAME. ACL_ERROR_MODEL_NOT_DYNAMIC for a model without profiles,
- * ACL_ERROR_INVALID_PARAM (it lists them) for values that are no profile. */
+ * ACL_DYNAMIC_TENSOR_NAME. ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID (its message lists the
+ * profiles) for values that are no profile, ACL_ERROR_INVALID_PARAM for 0. */
 ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset *dataset,
                                                        size_t index, uint64_t batchSize);
 ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset *dataset,
@@ -474,8 +474,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlD
 ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(uint32_t modelId, size_t index,
                                                aclmdlInputAippType *type,
                                                size_t *dynamicAttachedDataIndex);
-/* Writes the parameters of static AIPP, and for dynamic AIPP the shapes; ACL_ERROR_NOT_STATIC_AIPP
- * without any. */
+/* Writes the parameters of static AIPP, and for dynamic AIPP the shapes;
+ * ACL_ERROR_GE_AIPP_NOT_EXIST without any. */
 ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index,
                                                     aclAippInfo *aippInfo);
 

@@ -153,10 +153,10 @@ typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo *exceptionInfo);
 /* Writes how many devices there are: OPENATC_ACL_DEVICES of the environment, or 1. */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count);
 /* Opens a device and makes its default context that of this thread. Opened again, it
- * must be reset as often. ACL_ERROR_INVALID_DEVICE for an id beyond the count. */
+ * must be reset as often. ACL_ERROR_RT_INVALID_DEVICEID for an id beyond the count. */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 /* Undoes one aclrtSetDevice; the last one waits for the streams of the default context
- * and destroys it. ACL_ERROR_INVALID_DEVICE where the device is not open. */
+ * and destroys it. ACL_ERROR_RT_CONTEXT_RELEASE_ERROR where the device is not open. */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 /* Undoes all aclrtSetDevice of the device. */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
@@ -264,12 +264,12 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 /* Puts a callback behind the stream's tasks; with ACL_CALLBACK_BLOCK the tasks behind
- * it wait until it has run. ACL_ERROR_STREAM_NOT_SUBSCRIBE where no thread runs it. */
+ * it wait until it has run. ACL_ERROR_RT_STREAM_NO_CB_REG where no thread runs it. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void *userData,
                                                  aclrtCallbackBlockType blockType,
                                                  aclrtStream stream);
 /* Runs one callback on this thread; waits `timeout` milliseconds for one, -1 without
- * end. ACL_ERROR_WAIT_CALLBACK_TIMEOUT, ACL_ERROR_THREAD_NOT_SUBSCRIBE. */
+ * end. ACL_ERROR_RT_REPORT_TIMEOUT, ACL_ERROR_RT_THREAD_SUBSCRIBE. */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 /* Puts a function behind the stream's tasks that the stream's own thread runs. */
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
@@ -290,7 +290,7 @@ ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExcep
 /* ---- memory -------------------------------------------------------------- */
 
 /* Allocates `size` bytes of device memory, aligned to 512 bytes. Free it with aclrtFree.
- * ACL_ERROR_INVALID_PARAM for 0 bytes, ACL_ERROR_BAD_ALLOC. */
+ * ACL_ERROR_INVALID_PARAM for 0 bytes, ACL_ERROR_RT_MEMORY_ALLOCATION. */
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void **devPtr, size_t size,
                                                 aclrtMemMallocPolicy policy);

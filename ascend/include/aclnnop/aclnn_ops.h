@@ -248,6 +248,7 @@ OPENATC_ACLNN(InplaceOne, aclTensor *selfRef)
 }
 #endif
 
+#include "aclnnop/aclnn_composed_ops.h"
 #include "aclnnop/aclnn_derived_ops.h"
 #include "aclnnop/aclnn_fused_ops.h"
 #include "aclnnop/aclnn_gradient_ops.h"

@@ -179,7 +179,7 @@ aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag) {
   if (flag != ACL_RT_MEM_ATTACH_GLOBAL)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %u; it must be ACL_RT_MEM_ATTACH_GLOBAL (1)", flag);
   if (size > UINT64_MAX - pageBytes)
-    ACL_FAIL(ACL_ERROR_BAD_ALLOC, "size is too large");
+    ACL_FAIL(ACL_ERROR_RT_MEMORY_ALLOCATION, "size is too large");
   const size_t pages = (size + pageBytes - 1) / pageBytes;
   ACL_TRY(allocate(__func__, ptr, pages * pageBytes, /*onDevice=*/true));
   size_t room = 0;

@@ -55,13 +55,14 @@ aclError allocate(const char *function, void **address, size_t bytes, bool onDev
     return fail(ACL_ERROR_INVALID_PARAM, function, "size is 0");
   const size_t used = deviceBytes;
   if (bytes > totalBytes() || (onDevice && bytes > totalBytes() - used))
-    return fail(ACL_ERROR_BAD_ALLOC, function,
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, function,
                 "%zu bytes could not be allocated; %zu of %zu are in use", bytes, used,
                 totalBytes());
   // Kernels may read whole vectors at the end, as on the device itself.
   void *data = aligned_alloc(alignment, (bytes + 32 + alignment - 1) / alignment * alignment);
   if (!data)
-    return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes could not be allocated", bytes);
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, function, "%zu bytes could not be allocated",
+                bytes);
   auto block = std::make_shared<Block>(data, bytes, onDevice);
   if (onDevice) {
     const size_t now = deviceBytes += bytes;

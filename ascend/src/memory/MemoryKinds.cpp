@@ -28,8 +28,8 @@ aclError checkConfig(const char *function, const aclrtMallocConfig *config) {
     uint32_t devices = 0;
     aclrtGetDeviceCount(&devices);
     if (each.attr == ACL_RT_MEM_ATTR_DEVICE_ID && each.value.deviceId >= devices)
-      return fail(ACL_ERROR_INVALID_DEVICE, function, "attribute %zu of cfg names device %u", index,
-                  each.value.deviceId);
+      return fail(ACL_ERROR_RT_INVALID_DEVICEID, function, "attribute %zu of cfg names device %u",
+                  index, each.value.deviceId);
   }
   return ACL_SUCCESS;
 }

@@ -134,8 +134,8 @@ static aclError reserveAddresses(const char *function, void **virPtr, size_t siz
   // More than is wanted, so that an aligned part of it can stay.
   void *wide = mmap(expectPtr, bytes + granularity, PROT_NONE, kind, -1, 0);
   if (wide == MAP_FAILED)
-    return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes of addresses could not be allocated",
-                bytes);
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, function,
+                "%zu bytes of addresses could not be allocated", bytes);
   char *start = static_cast<char *>(wide);
   const size_t before =
       (granularity - reinterpret_cast<uintptr_t>(start) % granularity) % granularity;
@@ -190,7 +190,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
   if (file < 0 || ftruncate(file, off_t(bytes)) != 0) {
     if (file >= 0)
       close(file);
-    ACL_FAIL(ACL_ERROR_BAD_ALLOC, "%zu bytes could not be allocated", bytes);
+    ACL_FAIL(ACL_ERROR_RT_MEMORY_ALLOCATION, "%zu bytes could not be allocated", bytes);
   }
   *handle = physicals().add(std::make_shared<Physical>(file, bytes, *prop));
   return ACL_SUCCESS;

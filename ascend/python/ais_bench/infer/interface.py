@@ -64,6 +64,7 @@ class InferSession:
         self._shapes = {}  # of inputs with dims of any size
         self._gear = None
         self._aipp = {}  # parameters of dynamic AIPP by their inputs
+        self._lock = threading.RLock()  # threads may share a session: its memory is that of one run
         _start(acl_json_path)
         _must(acl.rt.set_device(self.device_id), "acl.rt.set_device")
         try:
@@ -391,13 +392,15 @@ class InferSession:
         """Executes the model once (`loop` times where the session was made with that). Without
         `out_array` results are Tensors, which stay on the device."""
         arrays = [self._as_array(feed) for feed in feeds]
-        self._take_shapes(mode, arrays)
-        return self._given(self._run(arrays, custom_sizes, self.loop), out_array)
+        with self._lock:
+            self._take_shapes(mode, arrays)
+            return self._given(self._run(arrays, custom_sizes, self.loop), out_array)
 
     def run(self, feeds, out_array=False):
         """Executes the model with the profile or shapes that were set."""
-        return self._given(self._run([self._as_array(feed) for feed in feeds], None, self.loop),
-                           out_array)
+        arrays = [self._as_array(feed) for feed in feeds]
+        with self._lock:
+            return self._given(self._run(arrays, None, self.loop), out_array)
 
     @staticmethod
     def _given(arrays, out_array):
