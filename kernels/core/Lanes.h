@@ -31,6 +31,16 @@ extern "C" const uint64_t atc_kernel_tile_registers;
 /// Returns whether vectors of 64 bytes are registers, of which there are then 32.
 [[gnu::always_inline]] inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }
 
+/// Returns whether a fused multiply-add is an instruction, as it is wherever x86 has vectors of 32
+/// bytes; else it would be a call of libm.
+[[gnu::always_inline]] inline bool hasFma() {
+#if defined(__aarch64__)
+  return true;
+#else
+  return atc_kernel_lanes >= 8;
+#endif
+}
+
 } // namespace atc::kernels
 
 #endif // OPENATC_KERNELS_CORE_LANES_H

@@ -75,21 +75,22 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
   if (!out || !qa.read(c, 1, 2) || !qb.read(c, 4, 5) || !qc.read(c, 6, 7))
     return;
   const float zeroA = float(qa.zero), scaleA = float(qa.scale), zeroB = float(qb.zero),
-              scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
+              scaleB = float(qb.scale);
   auto compute = [&](auto type) {
     using T = typename decltype(type)::Type;
-    const auto fn = [=](T x, T y) {
-      const float real =
-          f(roundedProduct(float(x) - zeroA, scaleA), roundedProduct(float(y) - zeroB, scaleB));
-      return saturated<T>(__builtin_rintf(real / scaleC) + zeroC);
-    };
     const T *left = a.as<T>(), *right = b.as<T>();
     T *to = reinterpret_cast<T *>(out);
-    if (isGate(a.dims(), b.dims()))
-      return mapGate(c, shape, left, right, to, fn);
-    if (isGate(b.dims(), a.dims()))
-      return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
-    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
+    withQuantizer<T>(float(qc.scale), float(qc.zero), [&](auto quantizer) {
+      const auto fn = [=](T x, T y) {
+        return quantizer(
+            f(roundedProduct(float(x) - zeroA, scaleA), roundedProduct(float(y) - zeroB, scaleB)));
+      };
+      if (isGate(a.dims(), b.dims()))
+        return mapGate(c, shape, left, right, to, fn);
+      if (isGate(b.dims(), a.dims()))
+        return mapGate(c, shape, right, left, to, [=](T y, T x) { return fn(x, y); });
+      mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), left, right, to, 8, fn);
+    });
   };
   if (!dispatchBytes(a.dtype(), compute))
     c.failType(a.dtype());
@@ -111,10 +112,11 @@ void fillTable(uint8_t *table, uint8_t dtype, const Quantum &from, const Quantum
 /// Converts elements from one scale and zero point to others.
 template <typename T>
 void rescale(T *to, const T *from, int64_t count, Quantum source, Quantum target) {
-  const float scale = float(source.scale), zero = float(source.zero), step = float(target.scale),
-              middle = float(target.zero);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = saturated<T>(__builtin_rintf((float(from[i]) - zero) * scale / step) + middle);
+  const float scale = float(source.scale), zero = float(source.zero);
+  withQuantizer<T>(float(target.scale), float(target.zero), [=](auto quantizer) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = quantizer((float(from[i]) - zero) * scale);
+  });
 }
 
 /// X, scale, zero, scale, zero -> f(x).

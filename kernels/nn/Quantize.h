@@ -4,6 +4,8 @@
 #ifndef OPENATC_KERNELS_NN_QUANTIZE_H
 #define OPENATC_KERNELS_NN_QUANTIZE_H
 
+#include "kernels/core/Lanes.h"
+#include "kernels/core/Reciprocal.h"
 #include "kernels/core/Widen.h"
 
 namespace atc::kernels {
@@ -20,12 +22,39 @@ template <typename T> inline T saturated(float value) {
   const float above = value >= min ? value : min;
   return T(int32_t(above > max ? max : above));
 }
+/// Divides numbers by a scale, rounds the quotients to integers and adds a zero point, saturated:
+/// as a division does it, and faster for most scales. NaN becomes the minimum.
+template <typename T> struct Divided {
+  float scale, zero;
+  T operator()(float x) const { return saturated<T>(__builtin_rintf(x / scale) + zero); }
+};
+template <typename T> struct Multiplied {
+  Reciprocal reciprocal;
+  float min, max; ///< the numbers that become the minimum and the maximum
+  float zero;
+  T operator()(float x) const {
+    // Cut in front of the products, which are finite then.
+    const float above = x >= min ? x : min, cut = above > max ? max : above;
+    const float quotient = __builtin_fmaf(cut, reciprocal.high, cut * reciprocal.low);
+    return T(int32_t(__builtin_rintf(quotient) + zero));
+  }
+};
+/// Calls run(quantizer) for a scale and a zero point.
+template <typename T, typename Fn> inline void withQuantizer(float scale, float zero, Fn &&run) {
+  constexpr float min = lowest<T>(), max = highest<T>();
+  Reciprocal reciprocal;
+  if (hasFma() && zero >= min && zero <= max && reciprocal.find(scale))
+    return run(Multiplied<T>{reciprocal, (min - zero) * scale, (max - zero) * scale, zero});
+  run(Divided<T>{scale, zero});
+}
 /// Writes floats as int8 or uint8 (T) of one scale. Arguments are values: a byte that is written
 /// might else be a part of them, for all the compiler knows.
 template <typename T>
 inline void quantizeRun(T *to, const float *from, int64_t count, float scale, float zero) {
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = saturated<T>(__builtin_rintf(from[i] / scale) + zero);
+  withQuantizer<T>(scale, zero, [=](auto quantizer) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = quantizer(from[i]);
+  });
 }
 /// Calls fn(tag) for int8 or uint8; returns false for other types.
 template <typename Fn> [[nodiscard]] bool dispatchBytes(uint8_t dtype, Fn &&fn) {

@@ -23,6 +23,17 @@ inline int64_t normalizeIndex(Context &c, int64_t index, int64_t size) {
 inline const int64_t *readIndices(Context &c, Tensor indices, int64_t size) {
   const int64_t count = indices.count();
   int64_t *result = c.scratch<int64_t>(maximum(count, int64_t(1)));
+  if (result && indices.dtype() == I64) {
+    // Vectors of them; where one is bad, it is looked for below.
+    const int64_t *from = indices.as<int64_t>();
+    uint64_t bad = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      result[i] = from[i] + (from[i] < 0 ? size : 0);
+      bad |= uint64_t(result[i] < 0) | uint64_t(result[i] >= size);
+    }
+    if (!bad)
+      return result;
+  }
   for (int64_t i = 0; result && i < count; ++i)
     if ((result[i] = normalizeIndex(c, integerAt(indices, i), size)) < 0)
       return nullptr;

@@ -89,12 +89,25 @@ ATC_KERNEL(ScatterElements) {
   Dims steps = stridesOf(data.dims());
   const int64_t along = steps[axis], count = shape.product();
   steps[axis] = 0;
+  // Rows of updates in which one index is repeated, as graph networks do it, go to neighbours.
+  const bool areRows = axis + 1 < rank;
+  const int64_t width = areRows ? shape[rank - 1] : 1;
   scatter(*this, data, updates, out, [&](auto *to, auto *from, auto fn) {
     int64_t position[host::kMaxRank] = {}, offset = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      auto &target = to[offset + at[i] * along];
-      target = fn(target, from[i]);
-      for (int64_t d = rank - 1; d >= 0; --d) {
+    for (int64_t i = 0; i < count; i += width) {
+      int64_t differs = 0;
+      for (int64_t j = 0; j < width; ++j)
+        differs |= at[i + j] ^ at[i];
+      auto *target = to + offset + at[i] * along;
+      if (differs)
+        for (int64_t j = 0; j < width; ++j) {
+          auto &other = to[offset + j + at[i + j] * along];
+          other = fn(other, from[i + j]);
+        }
+      else
+        for (int64_t j = 0; j < width; ++j)
+          target[j] = fn(target[j], from[i + j]);
+      for (int64_t d = areRows ? rank - 2 : rank - 1; d >= 0; --d) {
         offset += steps[d];
         if (++position[d] < shape[d])
           break;

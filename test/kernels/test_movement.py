@@ -187,8 +187,8 @@ def test_pad_negative_and_axes():
 @pytest.mark.parametrize("dtype", ["f8", "f2", "i1", "u8"])
 def test_scatter_reductions(reduction, fn, dtype):
     data = (np.arange(12) % 5).reshape(3, 4).astype(dtype)
-    index = np.array([[0, 1, -1, 1], [2, 0, 0, 0]])
-    updates = np.arange(8).reshape(2, 4).astype(dtype)
+    index = np.array([[0, 1, -1, 1], [2, 0, 0, 0], [-1, -1, -1, -1]])
+    updates = np.arange(12).reshape(3, 4).astype(dtype)
     want = data.copy()
     for (i, j), row in np.ndenumerate(index):
         want[row, j] = fn(want[row, j], updates[i, j])

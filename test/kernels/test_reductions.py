@@ -87,7 +87,8 @@ def softmax(x, axis):
 
 
 @pytest.mark.parametrize("shape,axis", [((3, 1000), -1), ((3, 40, 7), 1), ((40, 30), 0), ((5,), 0),
-                                        ((2, 3, 4, 5), -2), ((2, 1, 5), 1), ((), -1), ((0, 3), 1)])
+                                        ((2, 3, 4, 5), -2), ((2, 1, 5), 1), ((), -1), ((0, 3), 1),
+                                        ((3, 29), -1), ((2, 48), -1)])
 @pytest.mark.parametrize("dtype,tolerance", [("f4", 2e-6), ("f8", 1e-13), ("f2", 2e-3)])
 def test_softmax(shape, axis, dtype, tolerance):
     x = (5 * numbers(*shape)).astype(dtype)

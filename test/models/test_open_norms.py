@@ -27,12 +27,12 @@ def softmax(x):
 def test_softmax(tmp_path):
     rng = np.random.default_rng(1)
     session = session_of(tmp_path, helper.make_node("Softmax", ["x"], ["y"]), {"x": (np.float32, ["b", "n"])}, np.float32, {})
-    for rows, width in ((1, 1), (3, 7), (2, 16), (5, 64), (4, 75), (2, 500)):
+    for rows, width in ((1, 1), (3, 7), (2, 16), (2, 17), (3, 31), (2, 33), (1, 48), (5, 64), (2, 65), (4, 75), (2, 500)):
         x = (rng.standard_normal((rows, width)) * 4).astype("f4")
         np.testing.assert_allclose(session.run_values({"x": x})["y"], softmax(x), rtol=2e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("width", [2, 16, 75, 300])
+@pytest.mark.parametrize("width", [2, 16, 35, 75, 300])
 @pytest.mark.parametrize("place", [0, -1, 1])
 def test_softmax_of_what_is_no_number(tmp_path, width, place):
     """A row with a NaN has no other result, and the rows beside it do not notice."""

@@ -1,4 +1,4 @@
-#===-- test_open_pools.py - pools and interpolation whose sizes are known at run time -------===#
+#===-- test_open_pools.py - pools, interpolation and scatters of open sizes -----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One file for all sizes computes what the file of each size does.
 
@@ -108,3 +108,27 @@ def test_interpolation_of_open_sizes(tmp_path, attributes):
             continue
         want = session_of(f"fixed{number}", x.shape).run_values({"x": x})["y"]
         np.testing.assert_allclose(session.run_values({"x": x, "scales": scales})["y"], want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("reduction,fn", [("none", lambda old, new: new), ("add", np.add), ("max", np.maximum)])
+def test_scatter_of_rows(tmp_path, reduction, fn):
+    """Rows with one index, as those of the edges of a graph, beside rows with several, and no rows."""
+    node = helper.make_node("ScatterElements", ["x", "i", "u"], ["y"], axis=1, **({} if reduction == "none" else {"reduction": reduction}))
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, "abc"), helper.make_tensor_value_info("i", TensorProto.INT64, "def"),
+                      helper.make_tensor_value_info("u", TensorProto.FLOAT, "def")], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), tmp_path / "m.onnx")
+    session = Session(RUNTIME, npu.build(tmp_path / "m.onnx", tmp_path, None), threads=1)
+    rng = np.random.default_rng(3)
+    for shape in ((2, 6, 19), (1, 5, 1), (2, 3, 16), (2, 0, 4), (1, 2, 0)):
+        x = rng.standard_normal((2, 4, 20)).astype("f4")
+        u = rng.standard_normal(shape).astype("f4")
+        index = np.broadcast_to(rng.integers(-4, 4, shape[:2] + (1,)), shape).copy()
+        index[0, ::2] = (index[0, ::2] + np.arange(shape[2])) % 4
+        want = x.copy()
+        for (a, b, c), to in np.ndenumerate(index):
+            want[a, to, c] = fn(want[a, to, c], u[a, b, c])
+        assert (session.run_values({"x": x, "i": index, "u": u})["y"] == want).all(), shape
+    with pytest.raises(RuntimeError, match="index 4"):
+        session.run_values({"x": x, "i": np.full((1, 1, 3), 4), "u": np.zeros((1, 1, 3), "f4")})
+    session.close()

@@ -313,3 +313,34 @@ def test_integers_of_16_bits_between_convolutions(soc, dtype, tmp_path):
     whole = np.clip(np.round(between / scale) + zero, limits.min, limits.max)
     expected = np.einsum("oi,nihw->nohw", second[..., 0, 0], (whole - zero) * scale)
     np.testing.assert_allclose(got["y"], expected, atol=0.01 * np.ptp(expected))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_quotients_in_the_middle_of_two_integers(dynamic, tmp_path):
+    """Scales are multiplied by as the sum of two floats, which is to round as a division does."""
+    scales = np.float32([0.1, 0.5, 0.75, 1 / 3, 0.0235, 1.0000001, 0.99999994, 7.3, 1e-30])
+    zeros = np.array([0, 3, 255, 128, 7, 0, 1, 128, 9], "u1")
+    middle = (np.arange(-260, 260) + 0.5).astype("f4")[:, None] * scales
+    x = np.stack([middle, np.nextafter(middle, np.float32(1e38)),
+                  np.nextafter(middle, np.float32(-1e38))])
+    x[:, 0], x[:, 1], x[:, 2] = np.inf, -np.inf, np.nan
+    nodes, constants = [], []
+    for i, pair in enumerate(zip(scales, zeros)):
+        constants += [numpy_helper.from_array(np.asarray(value), f"{name}{i}")
+                      for name, value in zip("sz", pair)]
+        nodes.append(helper.make_node("QuantizeLinear", [f"x{i}", f"s{i}", f"z{i}"], [f"y{i}"]))
+    shape = ["n", "m"] if dynamic else x.shape[:2]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, shape)
+                     for i in range(len(scales))],
+        [helper.make_tensor_value_info(f"y{i}", TensorProto.UINT8, None)
+         for i in range(len(scales))], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              tmp_path / "net.onnx")
+    _, got = run(tmp_path / "net.onnx", tmp_path,
+                 {f"x{i}": np.ascontiguousarray(x[:, :, i]) for i in range(len(scales))})
+    with np.errstate(over="ignore"):
+        numbers = np.where(np.isnan(x), -np.inf, x)  # NaN becomes the minimum
+        want = np.clip(np.rint(numbers / scales) + zeros.astype("f4"), 0, 255).astype("u1")
+    for i in range(len(scales)):
+        assert (got[f"y{i}"] == want[:, :, i]).all(), scales[i]

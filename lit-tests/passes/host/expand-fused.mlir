@@ -57,8 +57,9 @@ func.func @statistics(%x: tensor<2x8xf32>, %g: tensor<8xf32>) -> (tensor<2x8xf32
 
 // CHECK-LABEL: func @product
 // CHECK: %[[T:.*]] = graph.transpose %arg1 {permutation = array<i64: 0, 2, 1>}
-// CHECK: %[[P:.*]] = graph.matmul %arg0, %[[T]]
-// CHECK: graph.mul %[[P]], %{{.*}} : (tensor<2x3x5xf32>, tensor<f32>)
+// The factor belongs to the operand that has the fewest elements.
+// CHECK: %[[A:.*]] = graph.mul %arg0, %{{.*}} : (tensor<2x3x4xf32>, tensor<f32>)
+// CHECK: graph.matmul %[[A]], %[[T]]
 // PRODUCTS-LABEL: func @product
 // PRODUCTS: graph.matmul
 func.func @product(%a: tensor<2x3x4xf32>, %b: tensor<2x5x4xf32>) -> tensor<2x3x5xf32> {

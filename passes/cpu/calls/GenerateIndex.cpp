@@ -211,6 +211,59 @@ bool scatter(RowBuilder &b, graph::HostCallOp call, Value count, Value inner,
   return isKnown;
 }
 
+/// Applies rows of updates that go along another dim than their own. Where an index is repeated in
+/// all elements of a row, as graph networks do it, neighbours go to neighbours.
+bool scatterRows(RowBuilder &b, graph::HostCallOp call, int64_t axis) {
+  const Port &in = b.in(0), &out = b.out(), &indices = b.in(1), &updates = b.in(2);
+  if (!in.isFloat() || updates.element != in.element || out.rank() != in.rank())
+    return false;
+  bool isKnown = true;
+  ArrayRef<Value> outer = ArrayRef(updates.dims).drop_back();
+  Value inner = updates.dims.back(), none = b.index(0);
+  Value isEmpty = b.compare(arith::CmpIPredicate::eq, inner, none);
+  Value rows = b.select(isEmpty, none, b.product(outer));
+  b.setRowDims(in.rank());
+  b.forEachRow([&](ArrayRef<Value>, Value whole, Value length) {
+    b.copyRow(out, whole, length, in, whole, b.index(1));
+    b.loop(rows, [&](Value row) {
+      Value first = b.mul(row, inner), index = b.loadIndex(indices, first);
+      Indices position = b.split(row, outer);
+      position.push_back(b.sub(inner, b.index(1)));
+      for (auto [d, location] : llvm::enumerate(position))
+        location = int64_t(d) == axis ? none : b.checked(location, in.dims[d]);
+      position.back() = none;
+      Value start = b.offset(in, position);
+      auto apply = [&](Value at, Value j) {
+        Value update = b.loadWide(updates, b.add(first, j));
+        Value result = combine(b, call, b.loadWide(out, at), update);
+        isKnown = result != nullptr;
+        if (isKnown)
+          b.storeWide(out, result, at);
+      };
+      auto offsetOf = [&](Value location) {
+        return b.add(start, b.mul(b.checked(location, in.dims[axis]), in.strides[axis]));
+      };
+      Value differs = b.fold(inner, none, [&](Value j, ValueRange carried) -> Indices {
+        Value other = b.loadIndex(indices, b.add(first, j));
+        Value bits = arith::XOrIOp::create(b, other, index);
+        return {arith::OrIOp::create(b, carried.front(), bits)};
+      })[0];
+      b.ifElse(
+          b.compare(arith::CmpIPredicate::eq, differs, none),
+          [&] {
+            Value base = offsetOf(index);
+            b.loop(inner, [&](Value j) { apply(b.add(base, j), j); });
+          },
+          [&] {
+            b.loop(inner, [&](Value j) {
+              apply(b.add(offsetOf(b.loadIndex(indices, b.add(first, j))), j), j);
+            });
+          });
+    });
+  });
+  return isKnown;
+}
+
 bool scatterElements(RowBuilder &b, graph::HostCallOp call) {
   const Port &in = b.in(0);
   const std::optional<int64_t> axis = axisOf(call, 0, in.rank());
@@ -219,6 +272,8 @@ bool scatterElements(RowBuilder &b, graph::HostCallOp call) {
     return false;
   // The updates have the shape of the indices.
   b.requireEqual(b.in(1).dims, b.in(2).dims);
+  if (*axis + 1 < in.rank())
+    return scatterRows(b, call, *axis);
   return scatter(b, call, b.product(b.in(2).dims), b.index(1), [&](Value u) {
     Indices position = b.split(u, b.in(2).dims);
     for (auto [d, index] : llvm::enumerate(position))

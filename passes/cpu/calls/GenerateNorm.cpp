@@ -47,21 +47,29 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     return arith::AddFOp::create(b, a, x, kReassociate);
   };
   auto at = [&](Value row, Value i) { return b.loadWide(in, b.add(row, i)); };
-  // A row of at most two vectors, which may overlap, stays in registers: no exponential is stored
-  // before their sum is known.
-  auto fewElements = [&](Value row, Value last, Value isNew) {
-    Value first = at(row, b.index(0)), others = at(row, last);
-    Value max = b.spread(b.foldVector(larger(first, others), larger));
-    first = b.subF(first, max);
-    others = b.subF(others, max);
-    Value powers = math::ExpOp::create(b, first), more = math::ExpOp::create(b, others);
-    Value counted = b.select(isNew, more, b.spread(b.constant(wide, 0)));
-    Value total = b.foldVector(sum(powers, counted), sum);
+  // A row of a few vectors, which may overlap, stays in registers: no exponential is stored before
+  // their sum is known.
+  auto fewElements = [&](Value row, ArrayRef<Value> starts, ArrayRef<Value> areNew) {
+    SmallVector<Value> values, powers;
+    for (Value start : starts)
+      values.push_back(at(row, start));
+    Value max = values.front(), total;
+    for (Value x : ArrayRef(values).drop_front())
+      max = larger(max, x);
+    max = b.spread(b.foldVector(max, larger));
+    for (auto [x, isNew] : llvm::zip_equal(values, areNew)) {
+      x = b.subF(x, max);
+      powers.push_back(math::ExpOp::create(b, x));
+      Value counted =
+          total ? b.select(isNew, powers.back(), b.spread(b.constant(wide, 0))) : powers.back();
+      total = total ? sum(total, counted) : counted;
+    }
+    total = b.foldVector(total, sum);
     const bool isLog = kind == Softmax::Log;
     Value by = b.spread(isLog ? math::LogOp::create(b, total).getResult()
                               : arith::DivFOp::create(b, b.constant(wide, 1), total).getResult());
-    b.storeWide(out, isLog ? b.subF(first, by) : b.mulF(powers, by), row);
-    b.storeWide(out, isLog ? b.subF(others, by) : b.mulF(more, by), b.add(row, last));
+    for (auto [x, power, start] : llvm::zip_equal(values, powers, starts))
+      b.storeWide(out, isLog ? b.subF(x, by) : b.mulF(power, by), b.add(row, start));
   };
   auto manyElements = [&](Value row, Value length) {
     auto inRow = [&](Value i) { return at(row, i); };
@@ -100,7 +108,8 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
   };
   b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
     b.shortRow(
-        length, in.element, [&](Value last, Value isNew) { fewElements(row, last, isNew); },
+        length, in.element,
+        [&](ArrayRef<Value> starts, ArrayRef<Value> areNew) { fewElements(row, starts, areNew); },
         [&] { manyElements(row, length); });
   });
 }

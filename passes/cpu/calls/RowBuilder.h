@@ -151,6 +151,8 @@ public:
   // Vectors of neighbours: what bodies load and store are vectors there, or single elements.
   /// The elements of a vector, and of the smallest one that pays for itself.
   static constexpr int64_t kLanes = 16, kShortLanes = 8, kFewLanes = 4;
+  /// The vectors of the longest row that stays in registers.
+  static constexpr int64_t kShortVectors = 4;
   /// Returns whether elements of a type are computed in vectors; bodies widen those of 16 bits.
   static bool hasLanes(mlir::Type element) { return mlir::isa<mlir::FloatType>(element); }
   /// Calls body(j), which loads elements of type `loaded`, for vectors of elements from j on, until
@@ -163,11 +165,12 @@ public:
   mlir::Value reduceLanes(mlir::Value count, mlir::Type loaded, mlir::Value initial,
                           llvm::function_ref<mlir::Value(mlir::Value)> element,
                           llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
-  /// Where all elements of a row are two vectors of one size, builds few(last, isNew), where they
-  /// begin at 0 and at `last`, and `isNew` is the mask of what the first one does not have; for
-  /// shorter and longer rows others().
-  void shortRow(mlir::Value count, mlir::Type loaded,
-                llvm::function_ref<void(mlir::Value, mlir::Value)> few,
+  using FewVectors =
+      llvm::function_ref<void(llvm::ArrayRef<mlir::Value>, llvm::ArrayRef<mlir::Value>)>;
+  /// Where all elements of a row are a few vectors of one size, builds few(starts, areNew), where
+  /// these begin, and the masks of what no vector in front of each has; for shorter and longer rows
+  /// others().
+  void shortRow(mlir::Value count, mlir::Type loaded, FewVectors few,
                 llvm::function_ref<void()> others);
   /// Returns what combine(a, b) makes of the elements of a vector, in any order.
   mlir::Value foldVector(mlir::Value all,

@@ -147,23 +147,39 @@ Value RowBuilder::foldVector(Value all, function_ref<Value(Value, Value)> combin
   return vector::ExtractOp::create(*this, all, ArrayRef<int64_t>{0});
 }
 
-void RowBuilder::shortRow(Value count, Type loaded, function_ref<void(Value, Value)> few,
-                          function_ref<void()> others) {
+void RowBuilder::shortRow(Value count, Type loaded, FewVectors few, function_ref<void()> others) {
   if (!hasLanes(loaded))
     return others();
   using arith::CmpIPredicate;
-  auto vectorsOf = [&](int64_t size) {
+  auto vectorsOf = [&](int64_t size, int64_t vectors) {
     llvm::SaveAndRestore wide(width, size);
-    few(sub(count, index(size)), lanesFrom(sub(index(2 * size), count)));
+    Value last = sub(count, index(size));
+    Indices starts, areNew;
+    for (int64_t i = 0; i < vectors; ++i) {
+      Value whole = index(i * size);
+      starts.push_back(i == 0 ? whole : min(whole, last));
+      areNew.push_back(lanesFrom(sub(whole, starts.back())));
+    }
+    few(starts, areNew);
   };
-  Value isFew =
-      compare(CmpIPredicate::ult, sub(count, index(kFewLanes)), index(2 * kShortLanes - kFewLanes));
+  auto atLeast = [&](int64_t size) { return compare(CmpIPredicate::sge, count, index(size)); };
+  const int64_t max = kShortVectors * kLanes;
+  Value isFew = compare(CmpIPredicate::ult, sub(count, index(kFewLanes)), index(max - kFewLanes));
+  // Vectors that a row has not are whole repetitions of its last one.
   ifElse(
       isFew,
       [&] {
         ifElse(
-            compare(CmpIPredicate::sge, count, index(kShortLanes)), [&] { vectorsOf(kShortLanes); },
-            [&] { vectorsOf(kFewLanes); });
+            atLeast(2 * kLanes), [&] { vectorsOf(kLanes, kShortVectors); },
+            [&] {
+              ifElse(
+                  atLeast(kLanes), [&] { vectorsOf(kLanes, 2); },
+                  [&] {
+                    ifElse(
+                        atLeast(kShortLanes), [&] { vectorsOf(kShortLanes, 2); },
+                        [&] { vectorsOf(kFewLanes, 2); });
+                  });
+            });
       },
       others);
 }

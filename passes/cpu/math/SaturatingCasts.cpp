@@ -3,6 +3,7 @@
 
 #include "passes/cpu/math/SaturatingCasts.h"
 
+#include "kernels/core/Reciprocal.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/tiles/Splat.h"
 
@@ -71,16 +72,16 @@ std::optional<double> maxMagnitude(Value value, unsigned depth = 0) {
 struct Rounded {
   Value source;
   int64_t zeroPoint = 0, low = 0, high = 0;
+  bool isNumber = true; ///< the source is no NaN
 
   static std::optional<Rounded> of(Value value) {
     Rounded all;
     auto bound = [&](auto op, int64_t &number) {
-      std::optional<int64_t> whole;
-      if (op && bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::nnan))
-        whole = wholeNumber(op.getRhs());
+      std::optional<int64_t> whole = op ? wholeNumber(op.getRhs()) : std::nullopt;
       if (whole) {
         number = *whole;
         value = op.getLhs();
+        all.isNumber &= bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::nnan);
       }
       return whole.has_value();
     };
@@ -102,6 +103,28 @@ struct Rounded {
   }
 };
 
+/// A quotient by a constant scale that needs no division to be rounded to a byte.
+struct Scaled {
+  Value dividend;
+  float scale;
+  kernels::Reciprocal reciprocal;
+
+  static std::optional<Scaled> of(Value value) {
+    auto division = value.getDefiningOp<arith::DivFOp>();
+    SplatElementsAttr splat;
+    if (!division || !matchPattern(division.getRhs(), m_Constant(&splat)))
+      return std::nullopt;
+    Scaled result{division.getLhs(), splat.getSplatValue<APFloat>().convertToFloat(), {}};
+    return result.reciprocal.find(result.scale) ? std::optional(result) : std::nullopt;
+  }
+  /// Returns the quotient of the dividend or of what it was cut to.
+  Value quotient(ImplicitLocOpBuilder &b, Value x) const {
+    auto all = [&](float number) { return splat(b, x.getType(), number); };
+    return math::FmaOp::create(b, x, all(reciprocal.high),
+                               arith::MulFOp::create(b, x, all(reciprocal.low)));
+  }
+};
+
 arith::FastMathFlagsAttr noNans(MLIRContext *context) {
   return arith::FastMathFlagsAttr::get(context,
                                        arith::FastMathFlags::nnan | arith::FastMathFlags::nsz);
@@ -115,7 +138,8 @@ struct DropZeroPoint : OpRewritePattern<arith::SubFOp> {
   LogicalResult matchAndRewrite(arith::SubFOp op, PatternRewriter &rewriter) const override {
     std::optional<int64_t> back = wholeNumber(op.getRhs());
     std::optional<Rounded> rounded = Rounded::of(op.getLhs());
-    if (!back || !rounded || rounded->zeroPoint == 0 || rounded->zeroPoint != *back)
+    if (!back || !rounded || !rounded->isNumber || rounded->zeroPoint == 0 ||
+        rounded->zeroPoint != *back)
       return rewriter.notifyMatchFailure(op, "not a zero point that is taken back");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto bound = [&](int64_t number) { return splat(b, op.getType(), number - *back); };
@@ -147,17 +171,37 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto vectorOf = [&](unsigned bits) { return type.clone(b.getIntegerType(bits)); };
-    auto limit = [&](int64_t number) {
-      return splat(b, rounded->source.getType(), number - rounded->zeroPoint);
-    };
     // Values too large for the conversion become the minimum integer; for values that are too small
-    // that is correct, so only the upper bound is applied here, and only where there may be any.
+    // that is correct, so only the upper bound is applied here, and only where there may be any. A
+    // quotient by a scale is cut in front of the division.
     Value x = rounded->source;
-    const std::optional<double> magnitude = maxMagnitude(x);
-    if (rounded->high < maxValue || !magnitude || *magnitude >= double(INT32_MAX))
-      x = arith::MinimumFOp::create(b, x, limit(rounded->high), noNans(b.getContext()));
-    if (rounded->low > minValue)
-      x = arith::MaximumFOp::create(b, x, limit(rounded->low), noNans(b.getContext()));
+    const std::optional<Scaled> scaled = level.getFma() ? Scaled::of(x) : std::nullopt;
+    if (scaled)
+      x = scaled->dividend;
+    auto limit = [&](int64_t number) {
+      const float bound = float(number - rounded->zeroPoint);
+      return splat(b, x.getType(), scaled ? bound * scaled->scale : bound);
+    };
+    const std::optional<double> magnitude = scaled ? std::nullopt : maxMagnitude(x);
+    // A NaN passes the upper bound, and becomes the lower one or, converted, the minimum.
+    auto cut = [&](arith::CmpFPredicate isKept, Value bound) -> Value {
+      Value keeps = arith::CmpFOp::create(b, isKept, x, bound);
+      return arith::SelectOp::create(b, keeps, x, bound);
+    };
+    if (rounded->high < maxValue || !magnitude || *magnitude >= double(INT32_MAX)) {
+      Value bound = limit(rounded->high);
+      x = rounded->isNumber
+              ? arith::MinimumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
+              : cut(arith::CmpFPredicate::ULE, bound);
+    }
+    if (rounded->low > minValue) {
+      Value bound = limit(rounded->low);
+      x = rounded->isNumber
+              ? arith::MaximumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
+              : cut(arith::CmpFPredicate::OGE, bound);
+    }
+    if (scaled)
+      x = scaled->quotient(b, x);
     const int64_t lanes = type.getDimSize(0);
     if (level.getLanes() >= kWideWidth && (lanes == 2 * kWideWidth || lanes == 4 * kWideWidth)) {
       rewriter.replaceOp(op, packWide(b, x, rounded->zeroPoint));

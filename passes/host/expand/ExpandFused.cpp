@@ -135,9 +135,15 @@ private:
   StringRef product() {
     if (integerOf(call, "transBatchA", 0) || integerOf(call, "transBatchB", 0))
       return "its batch is not the first dim";
-    Value result = ops.product(swapped(inputs[0], integerOf(call, "transA", 0)),
-                               swapped(inputs[1], integerOf(call, "transB", 0)));
-    return finish(ops.mul(result, alpha(1)));
+    Value lhs = swapped(inputs[0], integerOf(call, "transA", 0));
+    Value rhs = swapped(inputs[1], integerOf(call, "transB", 0));
+    // The smaller factor is multiplied, or the constant one, which is done when compiling.
+    auto cost = [](Value x) {
+      return graph::getConstant(x) ? 0 : graph::getTensorType(x).getNumElements();
+    };
+    Value &smaller = cost(inputs[0]) < cost(inputs[1]) ? lhs : rhs;
+    smaller = ops.mul(smaller, alpha(1));
+    return finish(ops.product(lhs, rhs));
   }
 
   /// Applies the function of a fused product or convolution.

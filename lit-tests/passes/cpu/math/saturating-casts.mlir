@@ -179,10 +179,11 @@ func.func @taken_back_and_stored(%x: vector<8xf32>) -> (vector<8xf32>, vector<8x
   return %4, %5 : vector<8xf32>, vector<8xi8>
 }
 
-// Numbers that may be NaN are cut as they are, at either end.
+// What may be a NaN at either end is cut by a comparison, which a NaN passes: it becomes the minimum.
 // CHECK-LABEL: func.func @may_be_nan(
-// CHECK-NOT: llvm.
-// CHECK: arith.fpto
+// CHECK: %[[KEEPS:.*]] = arith.cmpf ule, %arg0
+// CHECK: %[[CUT:.*]] = arith.select %[[KEEPS]], %arg0
+// CHECK: llvm.x86.avx.cvt.ps2dq.256"(%[[CUT]])
 func.func @may_be_nan(%x: vector<8xf32>) -> vector<8xi8> {
   %low = arith.constant dense<0.0> : vector<8xf32>
   %high = arith.constant dense<255.0> : vector<8xf32>
@@ -194,8 +195,9 @@ func.func @may_be_nan(%x: vector<8xf32>) -> vector<8xi8> {
 }
 
 // CHECK-LABEL: func.func @low_may_be_nan(
-// CHECK-NOT: llvm.
-// CHECK: arith.fpto
+// CHECK: %[[KEEPS:.*]] = arith.cmpf ule, %arg0
+// CHECK: %[[CUT:.*]] = arith.select %[[KEEPS]], %arg0
+// CHECK: llvm.x86.avx.cvt.ps2dq.256"(%[[CUT]])
 func.func @low_may_be_nan(%x: vector<8xf32>) -> vector<8xi8> {
   %low = arith.constant dense<0.0> : vector<8xf32>
   %high = arith.constant dense<255.0> : vector<8xf32>
@@ -207,8 +209,9 @@ func.func @low_may_be_nan(%x: vector<8xf32>) -> vector<8xi8> {
 }
 
 // CHECK-LABEL: func.func @high_may_be_nan(
-// CHECK-NOT: llvm.
-// CHECK: arith.fpto
+// CHECK: %[[KEEPS:.*]] = arith.cmpf ule, %arg0
+// CHECK: %[[CUT:.*]] = arith.select %[[KEEPS]], %arg0
+// CHECK: llvm.x86.avx.cvt.ps2dq.256"(%[[CUT]])
 func.func @high_may_be_nan(%x: vector<8xf32>) -> vector<8xi8> {
   %low = arith.constant dense<0.0> : vector<8xf32>
   %high = arith.constant dense<255.0> : vector<8xf32>
