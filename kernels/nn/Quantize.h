@@ -11,16 +11,16 @@
 namespace atc::kernels {
 
 /// Returns the minimum and maximum of an integer type; false for other types.
-bool integerRange(uint8_t dtype, double &least, double &most);
+bool integerRange(uint8_t dtype, double &min, double &max);
 /// Writes elements [begin, begin + count) of a result of any integer or small float type: rounded
 /// half to even, saturated. `begin` must be the first element of a byte.
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate = true);
 /// Returns a whole number as int8 or uint8 (T), saturated; NaN becomes the minimum.
 template <typename T> inline T saturated(float value) {
-  constexpr float least = lowest<T>(), most = highest<T>();
-  const float above = value >= least ? value : least;
-  return T(int32_t(above > most ? most : above));
+  constexpr float min = lowest<T>(), max = highest<T>();
+  const float above = value >= min ? value : min;
+  return T(int32_t(above > max ? max : above));
 }
 /// Divides numbers by a scale, rounds the quotients to integers and adds a zero point, saturated:
 /// as a division does it, and faster for most scales. NaN becomes the minimum.
@@ -30,21 +30,21 @@ template <typename T> struct Divided {
 };
 template <typename T> struct Multiplied {
   Reciprocal reciprocal;
-  float least, most; ///< the numbers that become the minimum and the maximum
+  float min, max; ///< the numbers that become the minimum and the maximum
   float zero;
   T operator()(float x) const {
     // Cut in front of the products, which are finite then.
-    const float above = x >= least ? x : least, cut = above > most ? most : above;
+    const float above = x >= min ? x : min, cut = above > max ? max : above;
     const float quotient = __builtin_fmaf(cut, reciprocal.high, cut * reciprocal.low);
     return T(int32_t(__builtin_rintf(quotient) + zero));
   }
 };
 /// Calls run(quantizer) for a scale and a zero point.
 template <typename T, typename Fn> inline void withQuantizer(float scale, float zero, Fn &&run) {
-  constexpr float least = lowest<T>(), most = highest<T>();
+  constexpr float min = lowest<T>(), max = highest<T>();
   Reciprocal reciprocal;
-  if (hasFma() && zero >= least && zero <= most && reciprocal.find(scale))
-    return run(Multiplied<T>{reciprocal, (least - zero) * scale, (most - zero) * scale, zero});
+  if (hasFma() && zero >= min && zero <= max && reciprocal.find(scale))
+    return run(Multiplied<T>{reciprocal, (min - zero) * scale, (max - zero) * scale, zero});
   run(Divided<T>{scale, zero});
 }
 /// Writes floats as int8 or uint8 (T) of one scale. Arguments are values: a byte that is written

@@ -229,8 +229,8 @@ bool scatterRows(RowBuilder &b, graph::HostCallOp call, int64_t axis) {
       Value first = b.mul(row, inner), index = b.loadIndex(indices, first);
       Indices position = b.split(row, outer);
       position.push_back(b.sub(inner, b.index(1)));
-      for (auto [d, place] : llvm::enumerate(position))
-        place = int64_t(d) == axis ? none : b.checked(place, in.dims[d]);
+      for (auto [d, location] : llvm::enumerate(position))
+        location = int64_t(d) == axis ? none : b.checked(location, in.dims[d]);
       position.back() = none;
       Value start = b.offset(in, position);
       auto apply = [&](Value at, Value j) {
@@ -240,8 +240,8 @@ bool scatterRows(RowBuilder &b, graph::HostCallOp call, int64_t axis) {
         if (isKnown)
           b.storeWide(out, result, at);
       };
-      auto offsetOf = [&](Value place) {
-        return b.add(start, b.mul(b.checked(place, in.dims[axis]), in.strides[axis]));
+      auto offsetOf = [&](Value location) {
+        return b.add(start, b.mul(b.checked(location, in.dims[axis]), in.strides[axis]));
       };
       Value differs = b.fold(inner, none, [&](Value j, ValueRange carried) -> Indices {
         Value other = b.loadIndex(indices, b.add(first, j));

@@ -164,8 +164,9 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
         type.getDimSize(0) % kWidth || !getElementTypeOrSelf(op.getIn().getType()).isF32())
       return rewriter.notifyMatchFailure(op, "no whole vectors of f32 that become bytes");
     std::optional<Rounded> rounded = Rounded::of(op.getIn());
-    constexpr int64_t least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
-    if (!rounded || rounded->low < least || rounded->high > most || rounded->low > rounded->high)
+    constexpr int64_t minValue = isUnsigned ? 0 : -128, maxValue = isUnsigned ? 255 : 127;
+    if (!rounded || rounded->low < minValue || rounded->high > maxValue ||
+        rounded->low > rounded->high)
       return rewriter.notifyMatchFailure(op, "not rounded and cut to a part of the bytes");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -187,13 +188,13 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       Value keeps = arith::CmpFOp::create(b, isKept, x, bound);
       return arith::SelectOp::create(b, keeps, x, bound);
     };
-    if (rounded->high < most || !magnitude || *magnitude >= double(INT32_MAX)) {
+    if (rounded->high < maxValue || !magnitude || *magnitude >= double(INT32_MAX)) {
       Value bound = limit(rounded->high);
       x = rounded->isNumber
               ? arith::MinimumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
               : cut(arith::CmpFPredicate::ULE, bound);
     }
-    if (rounded->low > least) {
+    if (rounded->low > minValue) {
       Value bound = limit(rounded->low);
       x = rounded->isNumber
               ? arith::MaximumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
@@ -223,7 +224,7 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       Value zeroPoint = splat(b, vectorOf(16), rounded->zeroPoint);
       words = LLVM::SAddSat::create(b, vectorOf(16), shorts, zeroPoint);
     }
-    rewriter.replaceOp(op, narrowed(words, 8, least, most));
+    rewriter.replaceOp(op, narrowed(words, 8, minValue, maxValue));
     return success();
   }
 
