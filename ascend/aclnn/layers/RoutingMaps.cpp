@@ -65,15 +65,15 @@ aclError permute(const TokenMap &map, bool hasShares, const std::vector<char *> 
   const auto tokens = tokensOfRows(map, reinterpret_cast<const int8_t *>(at[1]), experts);
   if (int64_t(tokens.size()) != map.rows)
     return ACL_ERROR_INVALID_PARAM;
-  auto *place = reinterpret_cast<int32_t *>(at[5]);
+  auto *location = reinterpret_cast<int32_t *>(at[5]);
   auto *share = reinterpret_cast<const double *>(at[2]);
   for (size_t i = 0; i < tokens.size(); ++i) {
     memcpy(at[3] + i * map.bytes, at[0] + size_t(tokens[i]) * map.bytes, map.bytes);
     if (hasShares)
       reinterpret_cast<double *>(at[4])[i] = share[tokens[i] * map.experts + experts[i]];
   }
-  const auto places = map.isPadded ? tokens : orderOf(tokens.data(), tokens.size());
-  std::copy(places.begin(), places.end(), place);
+  const auto locations = map.isPadded ? tokens : orderOf(tokens.data(), tokens.size());
+  std::copy(locations.begin(), locations.end(), location);
   return ACL_SUCCESS;
 }
 
@@ -82,25 +82,25 @@ aclError permute(const TokenMap &map, bool hasShares, const std::vector<char *> 
 aclError unpermute(const TokenMap &map, bool hasShares, const std::vector<char *> &at) {
   auto *row = reinterpret_cast<const double *>(at[0]),
        *share = reinterpret_cast<const double *>(at[3]);
-  auto *place = reinterpret_cast<const int32_t *>(at[1]);
+  auto *location = reinterpret_cast<const int32_t *>(at[1]);
   auto *sum = reinterpret_cast<double *>(at[4]), *ofRow = reinterpret_cast<double *>(at[7]);
   auto *index = reinterpret_cast<int32_t *>(at[5]), *token = reinterpret_cast<int32_t *>(at[6]);
   std::fill(ofRow, ofRow + map.rows, 1.);
   std::fill(sum, sum + map.tokens * map.width, 0.);
   const int64_t limit = map.isPadded ? map.tokens : map.rows;
-  if (std::any_of(place, place + map.rows, [&](int32_t i) { return i < 0 || i >= limit; }))
+  if (std::any_of(location, location + map.rows, [&](int32_t i) { return i < 0 || i >= limit; }))
     return ACL_ERROR_INVALID_PARAM;
   if (map.isPadded) {
-    const auto order = orderOf(place, size_t(map.rows));
+    const auto order = orderOf(location, size_t(map.rows));
     for (int64_t i = 0; i < map.rows; ++i) {
       index[i] = order[size_t(i)];
-      token[i] = place[index[i]];
+      token[i] = location[index[i]];
       if (hasShares)
-        ofRow[i] = share[place[i] * map.experts + i / map.capacity()];
+        ofRow[i] = share[location[i] * map.experts + i / map.capacity()];
     }
   } else {
     for (int64_t i = 0; i < map.rows; ++i) {
-      index[i] = place[i];
+      index[i] = location[i];
       token[i] = int32_t(i / map.choices());
     }
     if (hasShares) {
@@ -126,7 +126,7 @@ struct GroupedRows {
 };
 
 /// at[0] x, at[1] matrices, at[2] scales, at[3] scales of rows, at[4] biases, at[5] groups, at[6]
-/// the shared input, at[7] factors of rows, at[8] their places, at[9] sums.
+/// the shared input, at[7] factors of rows, at[8] their locations, at[9] sums.
 aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
   auto *x = reinterpret_cast<const int8_t *>(at[0]),
        *matrices = reinterpret_cast<const int8_t *>(at[1]);
@@ -136,7 +136,7 @@ aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
        *shared = reinterpret_cast<const float *>(at[6]),
        *factor = reinterpret_cast<const float *>(at[7]);
   auto *group = reinterpret_cast<const int64_t *>(at[5]),
-       *place = reinterpret_cast<const int64_t *>(at[8]);
+       *location = reinterpret_cast<const int64_t *>(at[8]);
   auto *sum = reinterpret_cast<double *>(at[9]);
   std::fill(sum, sum + all.out * all.width, 0.);
   for (int64_t i = 0; i < all.shared * all.width; ++i)
@@ -152,14 +152,14 @@ aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
       return ACL_ERROR_INVALID_PARAM;
     const int8_t *matrix = matrices + g * all.depth * all.width;
     for (int64_t row = start; row < end; ++row) {
-      if (place[row] < 0 || place[row] >= all.out)
+      if (location[row] < 0 || location[row] >= all.out)
         return ACL_ERROR_INVALID_PARAM;
       std::fill(sums.begin(), sums.end(), int64_t{0});
       for (int64_t k = 0; k < all.depth; ++k)
         for (int64_t j = 0; j < all.width; ++j)
           sums[size_t(j)] += int32_t(x[row * all.depth + k]) * matrix[k * all.width + j];
       for (int64_t j = 0; j < all.width; ++j)
-        sum[place[row] * all.width + j] +=
+        sum[location[row] * all.width + j] +=
             factor[row] * (double(sums[size_t(j)]) * scale[g * all.width + j] * ofRow[row] +
                            bias[g * all.width + j]);
     }
@@ -181,7 +181,7 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
              biases = plan.input(bias, "bias", true),
              ofRows = plan.input(pertokenScale, "pertokenScale", true), groups = IN(groupList),
              shared = plan.input(sharedInput, "sharedInput", true),
-             factors = plan.input(logit, "logit", true), places = IN(rowIndex),
+             factors = plan.input(logit, "logit", true), locations = IN(rowIndex),
              y = plan.output(out, "out");
   if (transposeX1 || dtype < 0 || dtype > 2 || groupListType < 0 || groupListType > 1)
     plan.reject("transposeX1 must be false, dtype %lld 0 to 2, and groupListType %lld 0 (ends of "
@@ -201,19 +201,19 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
     return plan.finish(size, executor);
   GroupedRows all{x.dims[0], x.dims[1],         y.dims[1],         matrices.dims[0],  y.dims[0],
                   0,         sharedInputOffset, sharedInputWeight, groupListType == 1};
-  if (shared.place && shared.dims.size() == 2 && shared.dims[1] == all.width)
+  if (shared.memory && shared.dims.size() == 2 && shared.dims[1] == all.width)
     all.shared = shared.dims[0];
-  if (shared.place && (all.shared != shared.dims[0] || shared.dims.size() != 2 ||
-                       sharedInputOffset < 0 || sharedInputOffset > all.out - all.shared))
+  if (shared.memory && (all.shared != shared.dims[0] || shared.dims.size() != 2 ||
+                        sharedInputOffset < 0 || sharedInputOffset > all.out - all.shared))
     plan.reject("sharedInput %s must be [rows, %lld], and lie in out from row %lld on",
                 textOf(shared.dims).c_str(), (long long)all.width, (long long)sharedInputOffset);
   auto orOne = [&](const View &view, const char *role, int64_t count, double value) {
-    if (plan.isGood() && view.place && countOf(view.dims) != count)
+    if (plan.isGood() && view.memory && countOf(view.dims) != count)
       plan.reject("%s %s must have %lld elements", role, textOf(view.dims).c_str(),
                   (long long)count);
     if (!plan.isGood())
       return View();
-    return view.place
+    return view.memory
                ? plan.dense(view, ACL_FLOAT)
                : plan.dense(plan.broadcast(plan.constant(value, ACL_FLOAT), {count}), ACL_FLOAT);
   };
@@ -221,8 +221,8 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
              added = orOne(biases, "bias", all.groups * all.width, 0),
              perRow = orOne(ofRows, "pertokenScale", all.rows, 1),
              weights = orOne(factors, "logit", all.rows, 1);
-  if (plan.isGood() && countOf(places.dims) != all.rows)
-    plan.reject("rowIndex %s must have %lld elements", textOf(places.dims).c_str(),
+  if (plan.isGood() && countOf(locations.dims) != all.rows)
+    plan.reject("rowIndex %s must have %lld elements", textOf(locations.dims).c_str(),
                 (long long)all.rows);
   if (!plan.isGood())
     return plan.finish(size, executor);
@@ -230,8 +230,8 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
   plan.onHost({plan.dense(x, ACL_INT8),
                plan.dense(transposeX2 ? permuted(matrices, {0, 2, 1}) : matrices, ACL_INT8),
                perColumn, perRow, added, plan.dense(groups, ACL_INT64),
-               shared.place ? plan.dense(shared, ACL_FLOAT) : perRow, weights,
-               plan.dense(places, ACL_INT64), sums},
+               shared.memory ? plan.dense(shared, ACL_FLOAT) : perRow, weights,
+               plan.dense(locations, ACL_INT64), sums},
               [all](const std::vector<char *> &at) { return addGroups(all, at); });
   plan.write(sums, y);
   return plan.finish(size, executor);
@@ -248,11 +248,11 @@ aclnnStatus aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize(
   const View given = IN(tokens), taken = IN(routingMap),
              shares = plan.input(probsOptional, "probs", true),
              moved = plan.output(permuteTokensOut, "permuteTokensOut"),
-             sharesOut = plan.output(permuteProbsOutOptional, "permuteProbsOut", !shares.place),
-             places = plan.output(sortedIndicesOut, "sortedIndicesOut");
+             sharesOut = plan.output(permuteProbsOutOptional, "permuteProbsOut", !shares.memory),
+             locations = plan.output(sortedIndicesOut, "sortedIndicesOut");
   if (plan.isGood() &&
       (given.dims.size() != 2 || taken.dims.size() != 2 || taken.dims[0] != given.dims[0] ||
-       countOf(taken.dims) == 0 || (shares.place && shares.dims != taken.dims) ||
+       countOf(taken.dims) == 0 || (shares.memory && shares.dims != taken.dims) ||
        numOutTokens < 0 || numOutTokens > countOf(taken.dims)))
     plan.reject("tokens %s must have 2 dims, routingMap %s and probs be [%s, experts], and "
                 "numOutTokens %lld be 0 to the elements of routingMap",
@@ -272,13 +272,13 @@ aclnnStatus aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize(
              order = plan.make(ACL_INT32, {map.rows}),
              ofRows = plan.make(ACL_DOUBLE, {std::max<int64_t>(map.rows, 1)});
   plan.onHost({plan.dense(given, given.type), plan.dense(taken, ACL_INT8),
-               shares.place ? plan.dense(shares, ACL_DOUBLE) : ofRows, rows, ofRows, order},
-              [map, hasShares = bool(shares.place)](const std::vector<char *> &at) {
+               shares.memory ? plan.dense(shares, ACL_DOUBLE) : ofRows, rows, ofRows, order},
+              [map, hasShares = bool(shares.memory)](const std::vector<char *> &at) {
                 return permute(map, hasShares, at);
               });
   plan.write(rows, moved);
-  plan.write(order, places);
-  if (shares.place && map.rows > 0)
+  plan.write(order, locations);
+  if (shares.memory && map.rows > 0)
     plan.write(ofRows, sharesOut);
   return plan.finish(size, executor);
 }
@@ -290,24 +290,24 @@ aclnnStatus aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize(
     const aclIntArray *, aclTensor *unpermutedTokens, aclTensor *outIndex,
     aclTensor *permuteTokenId, aclTensor *permuteProbs, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View rows = IN(permutedTokens), places = IN(sortedIndices),
+  const View rows = IN(permutedTokens), locations = IN(sortedIndices),
              taken = plan.input(routingMapOptional, "routingMap", paddedMode || !probsOptional),
              shares = plan.input(probsOptional, "probs", true),
              y = plan.output(unpermutedTokens, "unpermutedTokens"),
              index = plan.output(outIndex, "outIndex"),
              token = plan.output(permuteTokenId, "permuteTokenId"),
              ofRows = plan.output(permuteProbs, "permuteProbs", true);
-  const bool hasShares = bool(shares.place);
+  const bool hasShares = bool(shares.memory);
   if (plan.isGood() &&
       (rows.dims.size() != 2 || y.dims.size() != 2 || rows.dims[1] != y.dims[1] ||
-       countOf(places.dims) != rows.dims[0] || countOf(rows.dims) == 0 || countOf(y.dims) == 0 ||
+       countOf(locations.dims) != rows.dims[0] || countOf(rows.dims) == 0 || countOf(y.dims) == 0 ||
        (hasShares && (shares.dims.size() != 2 || shares.dims[0] != y.dims[0] ||
                       shares.dims[1] == 0 || (!paddedMode && taken.dims != shares.dims))) ||
        (paddedMode ? hasShares && rows.dims[0] % shares.dims[1] : rows.dims[0] % y.dims[0])))
     plan.reject(
         "permutedTokens %s must have rows of unpermutedTokens %s, sortedIndices %s a number "
         "for each, and probs %s and routingMap be [tokens, experts]",
-        textOf(rows.dims).c_str(), textOf(y.dims).c_str(), textOf(places.dims).c_str(),
+        textOf(rows.dims).c_str(), textOf(y.dims).c_str(), textOf(locations.dims).c_str(),
         textOf(shares.dims).c_str());
   if (!plan.isGood())
     return plan.finish(size, executor);
@@ -316,8 +316,8 @@ aclnnStatus aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize(
   const View sums = plan.make(ACL_DOUBLE, y.dims), from = plan.make(ACL_INT32, {map.rows}),
              to = plan.make(ACL_INT32, {map.rows}), each = plan.make(ACL_DOUBLE, {map.rows});
   plan.onHost(
-      {plan.dense(rows, ACL_DOUBLE), plan.dense(places, ACL_INT32),
-       taken.place ? plan.dense(taken, ACL_INT8) : each,
+      {plan.dense(rows, ACL_DOUBLE), plan.dense(locations, ACL_INT32),
+       taken.memory ? plan.dense(taken, ACL_INT8) : each,
        hasShares ? plan.dense(shares, ACL_DOUBLE) : each, sums, from, to, each},
       [map, hasShares](const std::vector<char *> &at) { return unpermute(map, hasShares, at); });
   plan.write(sums, y);

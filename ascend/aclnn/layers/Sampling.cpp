@@ -1,4 +1,4 @@
-//===-- Sampling.cpp - aclnn functions that sample images at computed places -*- C++ -*-===//
+//===-- Sampling.cpp - aclnn functions that sample images at computed positions -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/aclnn/Steps.h"
 
@@ -19,39 +19,39 @@ struct Grids {
   bool alignCorners = false, wantsInput = false, wantsGrid = false;
 };
 
-/// A place on an axis, and its slope by the number of the grid.
+/// A position on an axis, and its slope by the number of the grid.
 struct Spot {
   double at = 0, slope = 0;
 };
 
-Spot clipped(Spot place, int64_t size) {
+Spot clipped(Spot position, int64_t size) {
   // Also where it is no number, as in PyTorch.
-  if (!(place.at > 0))
+  if (!(position.at > 0))
     return {0, 0};
-  return place.at >= double(size - 1) ? Spot{double(size - 1), 0} : place;
+  return position.at >= double(size - 1) ? Spot{double(size - 1), 0} : position;
 }
 
 /// Mirrors at the edges of an axis.
-Spot mirrored(Spot place, double low, double high) {
+Spot mirrored(Spot position, double low, double high) {
   if (low == high)
     return {0, 0};
   const double span = high - low;
-  double at = place.at - low, sign = 1;
+  double at = position.at - low, sign = 1;
   if (at < 0) {
     at = -at;
     sign = -1;
   }
   const double rest = std::fmod(at, span);
   if (std::fmod(std::floor(at / span), 2) == 0)
-    return {rest + low, place.slope * sign};
-  return {span - rest + low, -place.slope * sign};
+    return {rest + low, position.slope * sign};
+  return {span - rest + low, -position.slope * sign};
 }
 
-Spot padded(const Grids &all, Spot place, int64_t size) {
+Spot padded(const Grids &all, Spot position, int64_t size) {
   if (all.padding == 2)
-    place = all.alignCorners ? mirrored(place, 0, double(size - 1))
-                             : mirrored(place, -.5, double(size) - .5);
-  return all.padding == 0 ? place : clipped(place, size);
+    position = all.alignCorners ? mirrored(position, 0, double(size - 1))
+                                : mirrored(position, -.5, double(size) - .5);
+  return all.padding == 0 ? position : clipped(position, size);
 }
 
 Spot onAxis(const Grids &all, double number, int64_t size) {
@@ -60,7 +60,7 @@ Spot onAxis(const Grids &all, double number, int64_t size) {
   return {((number + 1) * double(size) - 1) / 2, double(size) / 2};
 }
 
-/// The elements of an axis that a place reads, with their weights and the slopes of these.
+/// The elements of an axis that a position reads, with their weights and the slopes of these.
 struct Taps {
   int count = 0;
   std::array<double, 4> index = {}, weight = {}, slope = {};
@@ -69,34 +69,34 @@ struct Taps {
 Taps tapsOf(const Grids &all, double number, int64_t size) {
   Taps taps;
   if (all.interpolation == 2) {
-    const Spot place = onAxis(all, number, size);
-    const double first = std::floor(place.at), t = place.at - first, a = -.75;
+    const Spot position = onAxis(all, number, size);
+    const double first = std::floor(position.at), t = position.at - first, a = -.75;
     taps.count = 4;
     for (int i = 0; i < 4; ++i) {
       taps.index[size_t(i)] = padded(all, {first - 1 + i, 0}, size).at;
-      // The distance, which grows with t for the elements in front of the place.
+      // The distance, which grows with t for the elements in front of the position.
       const double d = i < 2 ? t + 1 - i : i - 1 - t, sign = i < 2 ? 1 : -1;
       const bool isNear = i == 1 || i == 2;
       taps.weight[size_t(i)] =
           isNear ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
       taps.slope[size_t(i)] =
-          place.slope * sign *
+          position.slope * sign *
           (isNear ? (3 * (a + 2) * d - 2 * (a + 3)) * d : (3 * a * d - 10 * a) * d + 8 * a);
     }
     return taps;
   }
-  const Spot place = padded(all, onAxis(all, number, size), size);
+  const Spot position = padded(all, onAxis(all, number, size), size);
   if (all.interpolation == 1) {
     taps.count = 1;
-    taps.index[0] = std::nearbyint(place.at);
+    taps.index[0] = std::nearbyint(position.at);
     taps.weight[0] = 1;
     return taps;
   }
-  const double first = std::floor(place.at), t = place.at - first;
+  const double first = std::floor(position.at), t = position.at - first;
   taps.count = 2;
   taps.index = {first, first + 1};
   taps.weight = {1 - t, t};
-  taps.slope = {-place.slope, place.slope};
+  taps.slope = {-position.slope, position.slope};
   return taps;
 }
 
@@ -122,13 +122,13 @@ aclError gridGradients(const Grids &all, const std::vector<char *> &at) {
           const size_t iy = size_t(j), ix = size_t(i);
           if (!isOn(y.index[iy], all.height) || !isOn(x.index[ix], all.width))
             continue;
-          const int64_t place = int64_t(y.index[iy]) * all.width + int64_t(x.index[ix]);
+          const int64_t position = int64_t(y.index[iy]) * all.width + int64_t(x.index[ix]);
           for (int64_t c = 0; c < all.channels; ++c) {
             const int64_t plane = n * all.channels + c;
             const double gradient = given[plane * all.points + point];
             if (all.wantsInput)
-              ofImage[plane * whole + place] += gradient * x.weight[ix] * y.weight[iy];
-            const double value = image[plane * whole + place] * gradient;
+              ofImage[plane * whole + position] += gradient * x.weight[ix] * y.weight[iy];
+            const double value = image[plane * whole + position] * gradient;
             byX += value * x.slope[ix] * y.weight[iy];
             byY += value * x.weight[ix] * y.slope[iy];
           }
@@ -143,10 +143,11 @@ aclError gridGradients(const Grids &all, const std::vector<char *> &at) {
 
 /// Holds the dims of an attention that samples images of several sizes.
 struct Levels {
-  int64_t batch = 0, places = 0, heads = 0, channels = 0, queries = 0, levels = 0, points = 0;
+  int64_t batch = 0, positions = 0, heads = 0, channels = 0, queries = 0, levels = 0, points = 0;
 };
 
-/// at[0] values, at[1] sizes and at[2] starts of levels, at[3] places, at[4] weights, at[5] sums.
+/// at[0] values, at[1] sizes and at[2] starts of levels, at[3] positions, at[4] weights, at[5]
+/// sums.
 aclError attend(const Levels &all, const std::vector<char *> &at) {
   auto *value = reinterpret_cast<const double *>(at[0]),
        *where = reinterpret_cast<const double *>(at[3]),
@@ -156,8 +157,8 @@ aclError attend(const Levels &all, const std::vector<char *> &at) {
   auto *sum = reinterpret_cast<double *>(at[5]);
   for (int64_t l = 0; l < all.levels; ++l) {
     const int64_t height = sizes[2 * l], width = sizes[2 * l + 1];
-    if (height < 1 || width < 1 || height > all.places || width > all.places || starts[l] < 0 ||
-        starts[l] > all.places - height * width)
+    if (height < 1 || width < 1 || height > all.positions || width > all.positions ||
+        starts[l] < 0 || starts[l] > all.positions - height * width)
       return ACL_ERROR_INVALID_PARAM;
   }
   std::fill(sum, sum + all.batch * all.queries * all.heads * all.channels, 0.);
@@ -175,8 +176,9 @@ aclError attend(const Levels &all, const std::vector<char *> &at) {
           continue;
         const double share =
             weight[sample] * (1 - std::fabs(x - column)) * (1 - std::fabs(y - line));
-        const int64_t place = n * all.places + starts[l] + int64_t(line) * width + int64_t(column);
-        const double *from = value + (place * all.heads + head) * all.channels;
+        const int64_t position =
+            n * all.positions + starts[l] + int64_t(line) * width + int64_t(column);
+        const double *from = value + (position * all.heads + head) * all.channels;
         for (int64_t c = 0; c < all.channels; ++c)
           sum[row * all.channels + c] += share * from[c];
       }
@@ -242,22 +244,23 @@ aclnnStatus aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize(
     aclOpExecutor **executor) {
   Plan plan(__func__);
   const View values = IN(value), sizes = IN(spatialShape), starts = IN(levelStartIndex),
-             places = IN(location), weights = IN(attnWeight), y = plan.output(output, "output");
-  bool fits = plan.isGood() && values.dims.size() == 4 && places.dims.size() == 6 &&
-              weights.dims == Dims(places.dims.begin(), places.dims.end() - 1) &&
-              places.dims[5] == 2 && places.dims[0] == values.dims[0] &&
-              places.dims[2] == values.dims[2] && sizes.dims == Dims{places.dims[3], 2} &&
-              countOf(starts.dims) == places.dims[3];
+             positions = IN(location), weights = IN(attnWeight), y = plan.output(output, "output");
+  bool fits = plan.isGood() && values.dims.size() == 4 && positions.dims.size() == 6 &&
+              weights.dims == Dims(positions.dims.begin(), positions.dims.end() - 1) &&
+              positions.dims[5] == 2 && positions.dims[0] == values.dims[0] &&
+              positions.dims[2] == values.dims[2] && sizes.dims == Dims{positions.dims[3], 2} &&
+              countOf(starts.dims) == positions.dims[3];
   if (plan.isGood() && !fits)
-    plan.reject("value %s must be [batch, places, heads, channels], location %s [batch, queries, "
-                "heads, levels, points, 2], attnWeight %s the same without its last dim, and "
-                "spatialShape %s [levels, 2]",
-                textOf(values.dims).c_str(), textOf(places.dims).c_str(),
-                textOf(weights.dims).c_str(), textOf(sizes.dims).c_str());
+    plan.reject(
+        "value %s must be [batch, positions, heads, channels], location %s [batch, queries, "
+        "heads, levels, points, 2], attnWeight %s the same without its last dim, and "
+        "spatialShape %s [levels, 2]",
+        textOf(values.dims).c_str(), textOf(positions.dims).c_str(), textOf(weights.dims).c_str(),
+        textOf(sizes.dims).c_str());
   if (!plan.isGood())
     return plan.finish(size, executor);
-  const Levels all{values.dims[0], values.dims[1], values.dims[2], values.dims[3],
-                   places.dims[1], places.dims[3], places.dims[4]};
+  const Levels all{values.dims[0],    values.dims[1],    values.dims[2],   values.dims[3],
+                   positions.dims[1], positions.dims[3], positions.dims[4]};
   const Dims dims{all.batch, all.queries, all.heads * all.channels};
   if (y.dims != dims && y.dims != Dims{all.batch, all.queries, all.heads, all.channels})
     plan.reject("output %s must be %s", textOf(y.dims).c_str(), textOf(dims).c_str());
@@ -265,7 +268,7 @@ aclnnStatus aclnnMultiScaleDeformableAttnFunctionGetWorkspaceSize(
   if (!plan.isGood())
     return plan.finish(size, executor);
   plan.onHost({plan.dense(values, ACL_DOUBLE), plan.dense(sizes, ACL_INT64),
-               plan.dense(starts, ACL_INT64), plan.dense(places, ACL_DOUBLE),
+               plan.dense(starts, ACL_INT64), plan.dense(positions, ACL_DOUBLE),
                plan.dense(weights, ACL_DOUBLE), sums},
               [all](const std::vector<char *> &at) { return attend(all, at); });
   plan.write(sums, y);
