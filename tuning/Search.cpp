@@ -442,7 +442,9 @@ bool Search::run(const Choices &known) {
   // again within joined launches.
   share = shareOfGroups();
   // Apart from each other, launches of interleaved groups only cost more.
-  if (budget.tuneGroups && !interleaves)
+  if (budget.tuneGroups && interleaves)
+    tunePrefetch(*this);
+  else if (budget.tuneGroups)
     tuneGroupsForJoining();
   share = budget.tuneGroups ? 0.4 : heldResult.done ? 0.5 : 1;
   if (budget.tuneTiles)

@@ -126,6 +126,8 @@ private:
 
 /// Job type 1: looks for better groups of layers, and how far ahead weights are brought.
 void tuneGroups(Search &search);
+/// A part of that: looks only for how far ahead weights are brought.
+void tunePrefetch(Search &search);
 /// Job type 1 as well, behind all others: looks for launches that become one.
 void tuneJoins(Search &search);
 /// Job type 2: looks for better tiles and numbers of buffers of each kernel.
