@@ -305,7 +305,7 @@ void Search::interleaveRanges(const Decision &groups, JoinedTrial &fastest) {
   for (double end : {0.5, 1.0, 0.25})
     add(patterns.front(), 0, end);
   tryRanges();
-  share = shareOfGroups();
+  share = shareOfGroups() / 2; // how far ahead weights are brought may gain more
   for (double step = kFirstStep; best && step > kLeastStep && mayGoOn(); step /= 2) {
     const Range middle = *best;
     for (double way : {-step, step}) {
