@@ -37,6 +37,16 @@ std::vector<Group> paint(ArrayRef<Group> groups, unsigned begin, unsigned end, i
   return result;
 }
 
+std::vector<Group> interleaveRange(ArrayRef<Group> groups, ArrayRef<Group> pattern, unsigned begin,
+                                   unsigned end) {
+  std::vector<Group> result(groups.begin(), groups.end());
+  for (const Group &group : pattern)
+    if (const unsigned from = std::max(group.begin, begin), to = std::min(group.end, end);
+        group.isInterleaved && from < to)
+      result = paint(result, from, to, group.parts, /*isInterleaved=*/true);
+  return result;
+}
+
 std::string moveGroups(ArrayRef<Group> groups, ArrayRef<int64_t> partCounts, bool mayInterleave,
                        const Draw &draw) {
   assert(!groups.empty() && !partCounts.empty());

@@ -19,6 +19,12 @@ using Draw = std::function<size_t(size_t)>;
 std::vector<npu::Group> paint(llvm::ArrayRef<npu::Group> groups, unsigned begin, unsigned end,
                               int64_t parts, bool isInterleaved = false);
 
+/// Returns `groups` with the kernels [begin, end) in the interleaved groups of `pattern`, as far as
+/// it has them there.
+std::vector<npu::Group> interleaveRange(llvm::ArrayRef<npu::Group> groups,
+                                        llvm::ArrayRef<npu::Group> pattern, unsigned begin,
+                                        unsigned end);
+
 /// Returns the text of groups after one random change: a group dissolved, divided, joined with its
 /// neighbours, moved at an end, in other parts, or a new one; where they `mayInterleave`, also in
 /// the other order. `partCounts` are the numbers of parts to choose from, not empty.

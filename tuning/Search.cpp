@@ -3,11 +3,14 @@
 
 #include "tuning/Search.h"
 
+#include "tuning/GroupMoves.h"
+
 #include "openatc/om.h"
 
 #include "llvm/Support/Format.h"
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 namespace atc::tuning {
@@ -86,6 +89,28 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
     learn(own);
   }
   return results;
+}
+
+std::vector<JoinedTrial> Search::tryJoined(std::vector<Choices> candidates, int64_t proposals) {
+  std::vector<JoinedTrial> trials(candidates.size());
+  std::vector<TrialResult> apart = tryAll(candidates, proposals);
+  std::vector<Choices> joined;
+  std::vector<JoinedTrial *> sources;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    trials[i].kernels = trials[i].choices = std::move(candidates[i]);
+    trials[i].apart = std::move(apart[i]);
+    // The key of the joined launches follows from the kernels; the first proposal is the most.
+    if (const Decision *join = decisionOf(trials[i].apart, "npu-join-launches");
+        join && !join->proposals.empty()) {
+      trials[i].choices[join->key] = join->proposals.front();
+      joined.push_back(trials[i].choices);
+      sources.push_back(&trials[i]);
+    }
+  }
+  std::vector<TrialResult> results = tryAll(joined);
+  for (size_t i = 0; i < results.size(); ++i)
+    sources[i]->result = std::move(results[i]);
+  return trials;
 }
 
 /// Returns the cycles of a trial whose launches will be joined.
@@ -214,51 +239,110 @@ static bool joinsLaunches(const TrialResult &result) {
   return llvm::any_of(lengths, [](llvm::StringRef length) { return length != "1"; });
 }
 
+/// Makes the fastest trial the best, if one of these is faster than what was.
+void Search::holdFastest(std::vector<JoinedTrial> trials, JoinedTrial &fastest) {
+  for (JoinedTrial &trial : trials)
+    if (accept(trial.choices, trial.result))
+      fastest = std::move(trial);
+}
+
+/// Looks for the layers to be interleaved: parts of the batch cost more than the whole, but those
+/// of early layers still fill the cores. The whole network and its beginning come first, then both
+/// ends of the fastest range move, by less and less of the network's time.
+void Search::interleaveRanges(const Decision &groups, JoinedTrial &fastest) {
+  constexpr double kFirstStep = 0.125, kMinStep = 0.015;
+  std::vector<double> passed = {0}; // cycles before each kernel, and of all
+  for (const LaunchTime &launch : firstApart.launches) {
+    if (!launch.kernel)
+      return;
+    passed.resize(std::max(passed.size(), *launch.kernel + 2), 0);
+    passed[*launch.kernel + 1] += launch.cycles;
+  }
+  for (size_t i = 1; i < passed.size(); ++i)
+    passed[i] += passed[i - 1];
+  const auto now = npu::parseGroups(groups.choice, passed.size() - 1);
+  if (!now)
+    return;
+  struct Range {
+    std::string text; ///< of all groups
+    llvm::SmallVector<npu::Group> pattern;
+    double begin, end; ///< in shares of the time
+  };
+  std::vector<Range> ranges;
+  std::set<std::string> tried;
+  auto add = [&](const llvm::SmallVector<npu::Group> &pattern, double begin, double end) {
+    auto kernelAt = [&](double share) {
+      return unsigned(llvm::lower_bound(passed, share * passed.back()) - passed.begin());
+    };
+    if (begin < 0 || end > 1 || begin >= end)
+      return;
+    std::string text = npu::textOf(interleaveRange(*now, pattern, kernelAt(begin), kernelAt(end)));
+    if (tried.insert(text).second)
+      ranges.push_back({std::move(text), pattern, begin, end});
+  };
+  std::optional<Range> best;
+  auto tryRanges = [&] {
+    std::vector<Choices> candidates;
+    for (const Range &range : ranges) {
+      candidates.push_back(fastest.kernels);
+      candidates.back()[groups.key] = range.text;
+    }
+    holdFastest(tryJoined(std::move(candidates)), fastest);
+    for (Range &range : ranges)
+      if (auto made = fastest.kernels.find(groups.key);
+          made != fastest.kernels.end() && made->second == range.text)
+        best = range;
+    ranges.clear();
+  };
+  tried.insert(groups.choice);
+  llvm::SmallVector<llvm::SmallVector<npu::Group>> patterns; // the one with the fewest parts first
+  for (const std::string &proposal : groups.proposals)
+    if (auto pattern = npu::parseGroups(proposal, passed.size() - 1);
+        pattern && llvm::any_of(*pattern, [](const npu::Group &g) { return g.isInterleaved; }))
+      patterns.push_back(std::move(*pattern));
+  if (patterns.empty())
+    return;
+  for (double end : {0.5, 1.0, 0.25})
+    add(patterns.front(), 0, end);
+  tryRanges();
+  share = shareOfGroups() / 2; // how far ahead weights are brought may gain more
+  for (double step = kFirstStep; best && step > kMinStep && mayGoOn(); step /= 2) {
+    const Range middle = *best;
+    for (double way : {-step, step}) {
+      add(middle.pattern, middle.begin, middle.end + way);
+      add(middle.pattern, middle.begin + way, middle.end);
+    }
+    for (const llvm::SmallVector<npu::Group> &pattern : patterns)
+      add(pattern, middle.begin, middle.end);
+    tryRanges();
+  }
+  interleaves = best.has_value();
+}
+
 /// Joins all launches of the best trial that can be, which mostly gains more than anything else,
 /// and holds that while kernels, which need launches of their own, are tuned. Where cube and vector
 /// cores can work at once, does the same with interleaved groups: if these are the best, kernels
 /// are tuned for them.
 void Search::holdJoined() {
   constexpr int64_t kProposals = 6;
-  std::vector<Choices> candidates = {choices};
-  std::vector<TrialResult> results = tryAll(candidates, kProposals);
-  if (const Decision *groups = decisionOf(results.front(), "npu-split-batch");
-      groups && mayGoOn()) {
-    for (const std::string &proposal : groups->proposals)
-      if (proposal.find('i') != std::string::npos) {
-        candidates.push_back(choices);
-        candidates.back()[groups->key] = proposal;
-      }
-    for (TrialResult &result : tryAll({candidates.begin() + 1, candidates.end()}, 1))
-      results.push_back(std::move(result));
-  }
-  std::vector<Choices> joined;
-  std::vector<size_t> sources;
-  for (size_t i = 0; i < results.size(); ++i)
-    if (const Decision *join = decisionOf(results[i], "npu-join-launches");
-        join && !join->proposals.empty()) {
-      joined.push_back(candidates[i]);
-      joined.back()[join->key] = join->proposals.front();
-      sources.push_back(i);
-    }
-  if (joined.empty() || !mayGoOn())
-    return;
+  std::vector<JoinedTrial> trials = tryJoined({choices}, kProposals);
+  JoinedTrial fastest = trials.front();
+  std::optional<Decision> groups;
+  if (const Decision *made = decisionOf(fastest.apart, "npu-split-batch"))
+    groups = *made;
   const TrialResult before = bestResult;
   const Choices beforeChoices = choices;
-  size_t best = 0; // the candidate to tune kernels for
-  std::vector<TrialResult> trials = tryAll(joined);
-  for (size_t i = 0; i < trials.size(); ++i)
-    if (accept(joined[i], std::move(trials[i])))
-      best = sources[i];
+  holdFastest(std::move(trials), fastest);
+  if (groups && mayGoOn())
+    interleaveRanges(*groups, fastest);
   if (choices == beforeChoices)
     return;
-  TrialResult fastest = std::exchange(bestResult, best ? results[best] : before);
-  Choices fastestChoices = std::exchange(choices, best ? candidates[best] : beforeChoices);
-  if (!heldResult.done || fastest.cycles < heldResult.cycles) {
-    heldResult = std::move(fastest);
-    heldChoices = std::move(fastestChoices);
+  TrialResult joined = std::exchange(bestResult, interleaves ? fastest.apart : before);
+  Choices joinedChoices = std::exchange(choices, interleaves ? fastest.kernels : beforeChoices);
+  if (!heldResult.done || joined.cycles < heldResult.cycles) {
+    heldResult = std::move(joined);
+    heldChoices = std::move(joinedChoices);
   }
-  interleaves = best > 0;
 }
 
 /// Tunes groups by times of launches apart, less what these will save when they are joined, as
@@ -356,9 +440,11 @@ bool Search::run(const Choices &known) {
     holdJoined();
   // Joining must have a part of the budget, as kernels must where both are tuned, and as they must
   // again within joined launches.
-  share = budget.tuneTiles ? 0.2 : 0.75;
+  share = shareOfGroups();
   // Apart from each other, launches of interleaved groups only cost more.
-  if (budget.tuneGroups && !interleaves)
+  if (budget.tuneGroups && interleaves)
+    tunePrefetch(*this);
+  else if (budget.tuneGroups)
     tuneGroupsForJoining();
   share = budget.tuneGroups ? 0.4 : heldResult.done ? 0.5 : 1;
   if (budget.tuneTiles)

@@ -22,6 +22,14 @@ struct Budget {
   bool tuneTiles = true;  ///< job type 2
 };
 
+/// A trial of kernels whose launches are joined.
+struct JoinedTrial {
+  Choices kernels;   ///< the candidate
+  TrialResult apart; ///< ... with launches apart
+  Choices choices;   ///< ... with as many launches joined as possible
+  TrialResult result;
+};
+
 /// The state of a search: the best choices so far and the trials that led to them. With a limit of
 /// trials and enough seconds the result depends on the model, the bank and the seed alone.
 class Search {
@@ -63,6 +71,9 @@ public:
   /// Runs a trial for each candidate, several at a time, as far as the budget of trials goes; the
   /// others are not done. A candidate is the choices that differ from those that passes make.
   std::vector<TrialResult> tryAll(const std::vector<Choices> &candidates, int64_t proposals = 0);
+  /// Runs two trials for each candidate, which joins no launches: with these apart, and with as
+  /// many joined as possible. Results of the second one are not done where nothing can be joined.
+  std::vector<JoinedTrial> tryJoined(std::vector<Choices> candidates, int64_t proposals = 1);
   /// Makes a trial the best if it is faster by more than rounding. Returns whether it is.
   bool accept(const Choices &candidate, TrialResult result);
   /// Tries proposals for a decision in place of the present choice, until several bring nothing.
@@ -81,11 +92,14 @@ private:
   void learn(const TrialResult &result);
   void resume(const Choices &known);
   void holdJoined();
+  void holdFastest(std::vector<JoinedTrial> trials, JoinedTrial &fastest);
+  void interleaveRanges(const Decision &groups, JoinedTrial &fastest);
   void tuneGroupsForJoining();
   double costOf(const TrialResult &result) const;
   void joinLaunches();
   void tuneWithinLaunches();
   void verify();
+  double shareOfGroups() const { return budget.tuneTiles ? 0.2 : 0.75; }
   uint64_t trialLimit() const;
   double timeLimit() const;
 
@@ -112,6 +126,8 @@ private:
 
 /// Job type 1: looks for better groups of layers, and how far ahead weights are brought.
 void tuneGroups(Search &search);
+/// A part of that: looks only for how far ahead weights are brought.
+void tunePrefetch(Search &search);
 /// Job type 1 as well, behind all others: looks for launches that become one.
 void tuneJoins(Search &search);
 /// Job type 2: looks for better tiles and numbers of buffers of each kernel.

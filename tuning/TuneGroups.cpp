@@ -140,21 +140,28 @@ private:
   std::set<std::string> tried;
 };
 
+/// Returns the decision on how far ahead weights are brought, of which a SoC has one.
+const Decision *prefetchOf(const TrialResult &result) {
+  const Decision *byDma = decisionOf(result, "npu-prefetch-weights");
+  return byDma ? byDma : decisionOf(result, "npu-preload-weights");
+}
+
 } // namespace
+
+void tunePrefetch(Search &search) {
+  if (!search.mayGoOn())
+    return;
+  const TrialResult proposed = search.tryAll({search.bestChoices()}, maxGroupProposals).front();
+  if (const Decision *prefetch = prefetchOf(proposed); prefetch && search.mayGoOn())
+    search.tryProposals(*prefetch);
+}
 
 void tuneGroups(Search &search) {
   if (!search.mayGoOn())
     return;
   const TrialResult proposed = search.tryAll({search.bestChoices()}, maxGroupProposals).front();
-  std::optional<Decision> groups, prefetch;
-  for (const Decision &decision : proposed.decisions) {
-    if (partOfKey(decision.key, 0) == "npu-split-batch")
-      groups = decision;
-    // A SoC has one of them.
-    if (std::string_view pass = partOfKey(decision.key, 0);
-        pass == "npu-prefetch-weights" || pass == "npu-preload-weights")
-      prefetch = decision;
-  }
+  const Decision *groups = decisionOf(proposed, "npu-split-batch");
+  const Decision *prefetch = prefetchOf(proposed);
   if (!groups) {
     if (prefetch && search.mayGoOn())
       search.tryProposals(*prefetch);
@@ -169,7 +176,7 @@ void tuneGroups(Search &search) {
   for (unsigned idle = 0; idle < groupPatience && search.mayGoOn(); ++idle) {
     std::vector<Choices> candidates;
     for (size_t i = 0; i < generation; ++i)
-      candidates.push_back(change(search, *groups, prefetch ? &*prefetch : nullptr));
+      candidates.push_back(change(search, *groups, prefetch));
     if (tuner.tryAll(std::move(candidates)))
       idle = 0;
   }

@@ -25,18 +25,8 @@ void tryGroups(Search &search, const Decision &groups) {
     });
     candidate[groups.key] = proposal;
   }
-  // The key of the joined launches follows from the groups.
-  std::vector<TrialResult> apart = search.tryAll(candidates, 1);
-  std::vector<Choices> joined;
-  for (size_t i = 0; i < apart.size(); ++i)
-    if (const Decision *join = decisionOf(apart[i], "npu-join-launches");
-        join && !join->proposals.empty()) {
-      joined.push_back(candidates[i]);
-      joined.back()[join->key] = join->proposals.front();
-    }
-  std::vector<TrialResult> results = search.tryAll(joined);
-  for (size_t i = 0; i < results.size(); ++i)
-    search.accept(joined[i], std::move(results[i]));
+  for (JoinedTrial &trial : search.tryJoined(std::move(candidates)))
+    search.accept(trial.choices, std::move(trial.result));
 }
 
 } // namespace

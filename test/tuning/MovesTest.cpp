@@ -54,6 +54,20 @@ TEST_CASE("painting keeps the rest of the groups that it overlaps") {
   CHECK(painted("8/2", 8, 3, 5, 4, true) == "3/2 2/4i 3/2");
 }
 
+TEST_CASE("a range of kernels is interleaved as the pattern is, and the rest stays") {
+  auto ranged = [](const std::string &text, const std::string &pattern, unsigned begin,
+                   unsigned end) {
+    const auto groups = npu::parseGroups(text, 8), interleaved = npu::parseGroups(pattern, 8);
+    REQUIRE((groups && interleaved));
+    return npu::textOf(interleaveRange(*groups, *interleaved, begin, end));
+  };
+  CHECK(ranged("8/1", "8/2i", 0, 3) == "3/2i 5/1");
+  CHECK(ranged("8/1", "2/1 3/2i 3/4i", 1, 6) == "2/1 3/2i 1/4i 2/1");
+  CHECK(ranged("4/4 4/1", "8/2i", 2, 5) == "2/4 3/2i 3/1");
+  CHECK(ranged("8/1", "4/1 4/2", 0, 8) == "8/1");
+  CHECK(ranged("8/1", "8/2i", 3, 3) == "8/1");
+}
+
 TEST_CASE("every change of groups covers all kernels") {
   for (bool mayInterleave : {false, true}) {
     std::mt19937_64 random(7);
