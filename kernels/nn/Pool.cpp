@@ -22,7 +22,7 @@ struct PoolPlan {
       return c.fail("kernel_shape has % numbers for data of rank %", sizes.size, dims.rank), false;
     if (!window.read(c, Dims(dims.at + (channelsLast ? 1 : 2), dims.rank - 2),
                      Dims(sizes.data, uint32_t(sizes.size))) ||
-        !window.place(c, c.integer("ceil_mode", 0)))
+        !window.location(c, c.integer("ceil_mode", 0)))
       return false;
     result = Dims(dims[0]);
     if (!channelsLast)
@@ -272,8 +272,8 @@ ATC_KERNEL(NhwcMaxPool) {
                             [&](int64_t, int64_t o, int64_t at, int64_t n) {
                               for (int64_t i = 0; i < n; ++i)
                                 for (int64_t c = 0; c < channels; ++c) {
-                                  T &most = image[(o + i) * channels + c];
-                                  most = maximum(most, from[(at + i * stride) * channels + c]);
+                                  T &max = image[(o + i) * channels + c];
+                                  max = maximum(max, from[(at + i * stride) * channels + c]);
                                 }
                             });
       }
