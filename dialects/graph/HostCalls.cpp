@@ -4,6 +4,7 @@
 #include "dialects/graph/HostCalls.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/FoldLimits.h"
 #include "dialects/graph/HostContracts.h"
 #include "dialects/graph/interpreter/ComputeHostCall.h"
 #include "kernels/core/Support.h"
@@ -495,6 +496,7 @@ static constexpr uint64_t kMaxFoldedTextBytes = 1 << 20;
 
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
                                                   int64_t max, uint64_t maxBytes) {
+  max = maxFoldedElements(call.kernel, max);
   // Checked before any kernel infers shapes.
   auto isConstant = [](Value input) { return !input || matchPattern(input, m_Constant()); };
   if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))

@@ -162,6 +162,7 @@ Value OpContext::in(unsigned index) {
     return value;
   std::string &real = graph.dequantized[value.name];
   if (real.empty()) {
+    madeReal.push_back(value.name);
     const fb::Tensor &tensor = inputTensor(index);
     real = dequantize(value, tensor, tensor.quantization()->quantized_dimension()).name;
   }
@@ -464,9 +465,9 @@ void OpContext::rename(const std::string &from, const std::string &to) {
       node.set_name(to);
   }
   // DEQUANTIZE sets the real values of its input, which later operators read as well.
-  for (auto &known : graph.dequantized)
-    if (known.second == from)
-      known.second = to;
+  for (const std::string &integers : madeReal)
+    if (std::string &real = graph.dequantized[integers]; real == from)
+      real = to;
 }
 
 void OpContext::setOutput(Value value, unsigned index) {

@@ -188,6 +188,7 @@ private:
 
   std::string outputName; ///< what names the operator in messages: an input where it has none
   const int firstNode;    ///< of the graph, that this operator has made
+  std::vector<std::string> madeReal; ///< integers of which it has made the real values
   bool hasFailed = false;
 };
 

@@ -9,6 +9,8 @@
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/tflite/OpTable.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace atc::tflite {
@@ -61,8 +63,15 @@ public:
     if (count != inputs.size())
       return fail("subgraph " + Twine(index) + " has " + Twine(count) + " inputs, but gets " +
                   Twine(inputs.size()));
-    if (++depth > maxDepth)
-      return fail("subgraphs are nested more than " + Twine(maxDepth) + " deep");
+    // One error of a model that calls itself; the calls beside the one that failed add none.
+    if (isTooLarge)
+      return std::nullopt;
+    if (depth == maxDepth) {
+      isTooLarge = true;
+      return fail("subgraph " + Twine(index) + " calls itself, or subgraphs are nested more than " +
+                  Twine(maxDepth) + " deep");
+    }
+    ++depth;
     const unsigned before = diagnostics.numErrors();
     GraphState state = {graph, static_cast<size_t>(index),
                         std::vector<std::string>(reader.numTensors(index))};
@@ -323,8 +332,9 @@ private:
       if (!needed.empty() && !needed[i])
         continue;
       if (++numOperators > maxOperators) {
-        diagnostics.error("E10055", "the model has more than " + Twine(maxOperators) +
-                                        " operators, counted wherever a subgraph is used");
+        if (!std::exchange(isTooLarge, true))
+          diagnostics.error("E10055", "the model has more than " + Twine(maxOperators) +
+                                          " operators, counted wherever a subgraph is used");
         return;
       }
       if (!importOperator(state, *operators->Get(i)))
@@ -363,6 +373,7 @@ private:
   UnsupportedOps unsupported;
   llvm::DenseSet<int32_t> made; ///< tensors of the main graph that operators made
   bool isComplete = true;       ///< no operator without an importer was found so far
+  bool isTooLarge = false;      ///< no more subgraphs are imported: an error says why
   int depth = 0;
   int64_t numOperators = 0;
 };

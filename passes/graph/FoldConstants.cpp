@@ -26,7 +26,10 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
     weightSources.clear();
     isFixed.clear();
+    workLeft = maxWork;
     getOperation().walk([&](Operation *op) {
+      if (auto constant = dyn_cast<ConstantOp>(op); constant && !constant.getValue().isSplat())
+        workLeft += double(maxWorkPerElement) * getTensorType(constant).getNumElements();
       if (isa<ConvOp, ConvTransposeOp, FullyConnectedOp, BatchNormOp>(op))
         for (Value weight : op->getOperands().drop_front())
           if (dependsOnConstants(weight))
@@ -80,6 +83,35 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     return op.getKernel() == "DequantizeLinear" || bitsOf(op->getResult(0)) > std::max(read, small);
   }
 
+  /// Returns how many multiplications, comparisons or copies the result of an op takes, about.
+  static double workOf(Operation *op) {
+    auto elements = [](Value value) { return double(getTensorType(value).getNumElements()); };
+    const double results = elements(op->getResult(0));
+    // A filter without its first dim: that of the outputs, or of a transposed convolution's inputs.
+    auto perFilter = [&](Value filter) {
+      return elements(filter) / std::max<int64_t>(getTensorType(filter).getDimSize(0), 1);
+    };
+    return TypeSwitch<Operation *, double>(op)
+        .Case<ConvOp, IntegerConvOp>(
+            [&](auto conv) { return results * perFilter(conv.getFilter()); })
+        .Case([&](ConvTransposeOp conv) {
+          return elements(conv.getInput()) * perFilter(conv.getFilter());
+        })
+        .Case<FullyConnectedOp, IntegerFullyConnectedOp>([&](auto product) {
+          return results * double(getTensorType(product.getInput()).getShape().back());
+        })
+        .Case([&](MatMulOp product) {
+          return results * double(getTensorType(product.getLhs()).getShape().back());
+        })
+        .Case<MaxPoolOp, AveragePoolOp>([&](auto pool) {
+          double window = 1;
+          for (int64_t size : pool.getKernel())
+            window *= double(size);
+          return results * window;
+        })
+        .Default([&](Operation *) { return results; });
+  }
+
   bool isWorthwhile(Operation *op) const {
     RankedTensorType type = getTensorType(op->getResult(0));
     if (!type.hasStaticShape() || type.getEncoding() || type.getNumElements() > maxElements)
@@ -98,6 +130,10 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     return type.getNumElements() <= std::max<int64_t>(operandElements, max);
   }
 
+  /// The work that may still be done: without a limit a file of a few bytes, whose constants are
+  /// all one number, keeps the compiler busy for hours.
+  double workLeft = 0;
+
   /// The ops that compute weights of constants. Targets have no code for weights that are no
   /// constants, and the importer has promised that these become some.
   llvm::SmallPtrSet<Operation *, 16> weightSources;
@@ -107,6 +143,10 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };
     if (!llvm::all_of(op->getOperands(), isConstant) || !isWorthwhile(op))
       return;
+    const double work = workOf(op);
+    if (work > workLeft)
+      return;
+    workLeft -= work;
     ElementsAttr value = isa<HostCallOp>(op) ? callKernel(cast<HostCallOp>(op)) : compute(op);
     if (!value)
       return;

@@ -109,13 +109,20 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
     Uses the reference interpreter. An op whose result is larger than all its
     operands together (expand, tile, ...) is folded only when the result is
     small, so that folding does not increase the size of a model considerably,
-    or where a weight of a convolution or product is made of it.
+    or where a weight of a convolution or product is made of it. All ops that
+    a run of the pass folds together take at most `max-work` multiplications,
+    comparisons or copies, and `max-work-per-element` more per element of the
+    constants that are not all one number: what takes more is left to each run.
   }];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"16777216",
            "Largest result that is folded, in elements">,
     Option<"maxGrownElements", "max-grown-elements", "int64_t", /*default=*/"1024",
-           "Largest result that is folded when it is larger than the operands">];
+           "Largest result that is folded when it is larger than the operands">,
+    Option<"maxWork", "max-work", "int64_t", /*default=*/"4294967296",
+           "Most multiplications, comparisons or copies of all folded ops">,
+    Option<"maxWorkPerElement", "max-work-per-element", "int64_t", /*default=*/"4096",
+           "How many more per element of constants that are not all one number">];
   let statistics = [Statistic<"numFolded", "num-folded", "Number of ops folded">];
 }
 

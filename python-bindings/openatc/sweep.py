@@ -193,6 +193,13 @@ def _page(model: Path, points: Sequence[Point]) -> str:
             f"chips.</p><table><tr>{head}</tr>{''.join(lines)}</table></body></html>\n")
 
 
+def _jobs(text: str) -> int:
+    count = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= count <= 1024:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of combinations: write 1 to 1024")
+    return count
+
+
 def _batches(text: str) -> list[int]:
     """"1,4,16", or "1..16": 1, 2, 4, 8, 16."""
     low, dots, high = text.partition("..")
@@ -241,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--price", type=_pairs, action="append", default=[], metavar="SOC=PRICE",
                         help="also print samples per second for one unit of the price")
     parser.add_argument("--energy", action="store_true", help="also print an estimate of the energy")
-    parser.add_argument("--jobs", type=int, default=1, help="combinations at a time (default 1)")
+    parser.add_argument("--jobs", type=_jobs, default=1, help="combinations at a time (default 1)")
     parser.add_argument("--html", help="write the table as a page")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)

@@ -45,7 +45,7 @@ def test_command_line(digits_onnx, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("E10410: ")
 
 
-@pytest.mark.parametrize("flags", [["--batch", "0"], ["--batch", "x"], ["--precision", "f8"],
+@pytest.mark.parametrize("flags", [["--batch", "0"], ["--batch", "x"], ["--jobs", "-1"], ["--precision", "f8"],
                                    ["--set", "l2Bytes"], ["--price", "Ascend310P3=x"]])
 def test_bad_flags(digits_onnx, flags, capsys):
     with pytest.raises(SystemExit) as ended:

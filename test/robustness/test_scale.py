@@ -189,6 +189,60 @@ def test_huge_tensors_take_no_time(op, target, tmp_path):
     assert SANITIZED or (seconds < 5 and peak < 500 << 20), (seconds, peak)
 
 
+# Constants of one value, (name, dims, value), and what computes with them.
+MUCH_WORK = {
+    "MatMul": ([("a", [1000, 20000], 1.0), ("b", [20000, 1000], 1.0)], ["a", "b"], {}),
+    "Conv": ([("a", [1, 1, 200000], 1.0), ("b", [1, 1, 200000], 1.0)], ["a", "b"], {"pads": [100000] * 2}),
+    "LRN": ([("a", [1, 260000, 1, 1], 1.0)], ["a"], {"size": 260001}),
+    "TfIdfVectorizer": ([("a", [200000], 1)], ["a"], {
+        "max_gram_length": 2, "min_gram_length": 2, "max_skip_count": 200000, "mode": "TF",
+        "ngram_counts": [0, 0], "ngram_indexes": [0], "pool_int64s": [1, 2], "weights": [1.0]}),
+}
+
+
+@pytest.mark.parametrize("op", MUCH_WORK)
+def test_what_constants_make_is_left_to_runs(op, tmp_path):
+    """Files of some hundred bytes kept the compiler busy for minutes to hours, or took gigabytes."""
+    from onnx import TensorProto, helper
+    constants, inputs, attributes = MUCH_WORK[op]
+    nodes, shapes = [], []
+    for name, dims, value in constants:
+        kind = TensorProto.FLOAT if isinstance(value, float) else TensorProto.INT64
+        shapes.append(helper.make_tensor(f"{name}_dims", TensorProto.INT64, [len(dims)], dims))
+        nodes.append(helper.make_node("ConstantOfShape", [f"{name}_dims"], [name],
+                                      value=helper.make_tensor("value", kind, [1], [value])))
+    graph = helper.make_graph(
+        [*nodes, helper.make_node(op, inputs, ["y"], **attributes)], "work", [],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], shapes)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    seconds, peak, status, out = scale_bench.run(
+        [str(BUILD / "bin/atc"), "--model=m.onnx", "--framework=5", *COMPILE], MAX_SECONDS, tmp_path)
+    assert status == 0, out
+    assert SANITIZED or (seconds < 20 and peak < 600 << 20), (seconds, peak)
+
+
+def test_dynamic_dim_splits_into_many(tmp_path):
+    """More than 32 parts were an internal error."""
+    import numpy as np
+    from onnx import TensorProto, helper
+    names = [f"y{i}" for i in range(40)]
+    graph = helper.make_graph(
+        [helper.make_node("Split", ["x"], names, axis=0)], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    status, out, _ = call("atc", "--model=m.onnx", "--framework=5", *COMPILE, cwd=tmp_path)
+    assert status == 0, out
+    x = np.arange(80, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    status, _, err = call("om-run", "out.om", "--input", "x.npy", "--output", ".", cwd=tmp_path)
+    assert status == 0, err
+    for i, name in enumerate(names):
+        assert np.load(tmp_path / f"{name}.npy").tolist() == x[2 * i:2 * i + 2].tolist()
+
+
 @pytest.mark.parametrize("element, value", [("FLOAT", 2.5), ("INT8", -3), ("BOOL", True)])
 def test_what_a_huge_fill_holds(element, value, tmp_path):
     import numpy as np

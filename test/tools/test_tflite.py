@@ -218,6 +218,23 @@ def set_padding(model):
          if op.get("builtin_options_type") == "Conv2DOptions")["padding"] = 9
 
 
+def compile_changed(tmp_path, name, change):
+    """What atc says of a model that is changed as JSON."""
+    flatc = shutil.which("flatc")
+    if not flatc:
+        pytest.skip("needs flatc (Debian: flatbuffers-compiler), which changes a model")
+    schema = ROOT / "frontends/tflite/schema/tflite.fbs"
+    path = write_model(tmp_path, name)
+    subprocess.run([flatc, "-t", "--strict-json", "--raw-binary", schema, "--", path], cwd=tmp_path,
+                   check=True)
+    text = path.with_suffix(".json")
+    model = json.loads(text.read_text(encoding="utf-8"))
+    change(model)
+    text.write_text(json.dumps(model), encoding="utf-8")
+    subprocess.run([flatc, "-b", "--strict-json", schema, text], cwd=tmp_path, check=True)
+    return atc(tmp_path, path.with_suffix(".bin"))
+
+
 @pytest.mark.parametrize("change, said", [
     (lambda model: first_weights(model).update(shape=[1 << 20, 1 << 20, 1 << 24, 1]),
      "has more than 2^40 elements"),
@@ -238,20 +255,20 @@ def set_padding(model):
         "dim_metadata": [{"dense_size": 1}] * 200004}), "has 200004 dims and blocks, more than 64"),
 ], ids=["product-of-dims", "sparse", "deep", "many-large", "padding", "type", "blocks"])
 def test_what_no_converter_writes(change, said, tmp_path):
-    flatc = shutil.which("flatc")
-    if not flatc:
-        pytest.skip("needs flatc (Debian: flatbuffers-compiler), which changes a model")
-    schema = ROOT / "frontends/tflite/schema/tflite.fbs"
-    path = write_model(tmp_path, "conv_VALID")
-    subprocess.run([flatc, "-t", "--strict-json", "--raw-binary", schema, "--", path], cwd=tmp_path,
-                   check=True)
-    text = path.with_suffix(".json")
-    model = json.loads(text.read_text(encoding="utf-8"))
-    change(model)
-    text.write_text(json.dumps(model), encoding="utf-8")
-    subprocess.run([flatc, "-b", "--strict-json", schema, text], cwd=tmp_path, check=True)
-    code, err, _ = atc(tmp_path, path.with_suffix(".bin"))
+    code, err, _ = compile_changed(tmp_path, "conv_VALID", change)
     assert code == 1 and said in err, err
+
+
+def test_a_subgraph_that_calls_itself_is_one_error(tmp_path):
+    """There was one per level."""
+    def change(model):
+        branch = next(op for op in model["subgraphs"][0]["operators"]
+                      if op.get("builtin_options_type") == "IfOptions")
+        branch["builtin_options"] = {"then_subgraph": 0, "else_subgraph": 0}
+
+    code, err, _ = compile_changed(tmp_path, "if", change)
+    assert code == 1 and err.count("E13005: subgraph 0 calls itself") == 1, err
+    assert len(re.findall(r"^E\d{5}: ", err, re.M)) == 1, err
 
 
 def test_damaged_files_are_errors(tmp_path):

@@ -32,10 +32,12 @@ SmallVector<Value> HostCallOp::inputsByPosition() {
 }
 
 LogicalResult HostCallOp::verify() {
-  if (!kernels::native::find(std::string_view(getKernel().data(), getKernel().size())))
+  const auto *row = kernels::native::find(std::string_view(getKernel().data(), getKernel().size()));
+  if (!row)
     return emitOpError() << "calls kernel '" << getKernel() << "', which there is not";
-  if (getNumResults() > 32)
-    return emitOpError() << "has " << getNumResults() << " results, expected at most 32";
+  if (getNumResults() > row->maxResults())
+    return emitOpError() << "has " << getNumResults() << " results, expected at most "
+                         << row->maxResults();
   std::optional<ArrayRef<int32_t>> positions = getPositions();
   if (!positions)
     return success();

@@ -1,6 +1,8 @@
 // RUN: atc-opt %s --graph-fold-constants --split-input-file | FileCheck %s
 // RUN: atc-opt %s --graph-fold-constants=max-elements=2 --split-input-file | FileCheck %s --check-prefix=MAX2
 // RUN: atc-opt %s --graph-fold-constants=max-grown-elements=2000 --split-input-file | FileCheck %s --check-prefix=GROWN
+// RUN: atc-opt %s --graph-fold-constants="max-work=5 max-work-per-element=0" --split-input-file | FileCheck %s --check-prefix=WORK
+// RUN: atc-opt %s --graph-fold-constants="max-work=0 max-work-per-element=1" --split-input-file | FileCheck %s --check-prefix=SHARE
 
 // CHECK-LABEL: func @chain
 // CHECK-NEXT: %[[C:.*]] = graph.constant dense<[3.000000e+00, -5.000000e+00, 1.300000e+01]> : tensor<3xf32>
@@ -8,6 +10,12 @@
 // MAX2-LABEL: func @chain
 // MAX2: graph.mul
 // MAX2: graph.sub
+// WORK-LABEL: func @chain
+// WORK-NOT: graph.mul
+// WORK: graph.sub
+// SHARE-LABEL: func @chain
+// SHARE-NOT: graph.mul
+// SHARE: graph.sub
 func.func @chain() -> tensor<3xf32> {
   %a = graph.constant dense<[2.0, -2.0, 7.0]> : tensor<3xf32>
   %b = graph.constant dense<2.0> : tensor<1xf32>
@@ -144,4 +152,22 @@ func.func @indices() -> tensor<64x64xi64> {
   %b = graph.constant dense<2> : tensor<1x64xi64>
   %0 = graph.sub %a, %b : (tensor<64x1xi64>, tensor<1x64xi64>) -> tensor<64x64xi64>
   return %0 : tensor<64x64xi64>
+}
+
+// -----
+
+// The work of a product counts its columns, that of a convolution its filter, that of a pool its
+// window, whatever their results have.
+// WORK-LABEL: func @products
+// WORK: graph.matmul
+// WORK: graph.conv
+// WORK: graph.max_pool
+func.func @products() -> (tensor<2x2xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) {
+  %a = graph.constant dense<1.0> : tensor<2x3xf32>
+  %b = graph.constant dense<1.0> : tensor<3x2xf32>
+  %x = graph.constant dense<1.0> : tensor<1x1x3x3xf32>
+  %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %1 = graph.conv %x, %x {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1} : (tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x1x1xf32>
+  %2 = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x3x3xf32>) -> tensor<1x1x1x1xf32>
+  return %0, %1, %2 : tensor<2x2xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>
 }

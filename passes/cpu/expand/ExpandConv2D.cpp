@@ -35,13 +35,15 @@ constexpr double kWorthSkipping = 0.08;
 double paddingShare(Conv2DOp op, unsigned dim) {
   const int64_t taps = shapeOf(op.getFilter())[dim + 2], size = shapeOf(op.getOutput())[dim + 2];
   const int64_t low = (*op.getImage())[dim], high = low + (*op.getImage())[dim + 2];
-  int64_t outside = 0;
+  const int64_t stride = op.getStrides()[dim], dilation = op.getDilations()[dim];
+  // Counted per position: taps and positions may both be many.
+  auto tapsBefore = [&](int64_t end, int64_t at) {
+    return std::clamp<int64_t>(llvm::divideCeilSigned(end - at * stride, dilation), 0, taps);
+  };
+  int64_t inside = 0;
   for (int64_t at = 0; at < size; ++at)
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t read = at * op.getStrides()[dim] + tap * op.getDilations()[dim];
-      outside += read < low || read >= high;
-    }
-  return double(outside) / double(taps * size);
+    inside += tapsBefore(high, at) - tapsBefore(low, at);
+  return 1 - double(inside) / (double(taps) * double(size));
 }
 
 class Conv2DExpander {
