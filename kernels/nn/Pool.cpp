@@ -22,7 +22,7 @@ struct PoolPlan {
       return c.fail("kernel_shape has % numbers for data of rank %", sizes.size, dims.rank), false;
     if (!window.read(c, Dims(dims.at + (channelsLast ? 1 : 2), dims.rank - 2),
                      Dims(sizes.data, uint32_t(sizes.size))) ||
-        !window.location(c, c.integer("ceil_mode", 0)))
+        !window.place(c, c.integer("ceil_mode", 0)))
       return false;
     result = Dims(dims[0]);
     if (!channelsLast)

@@ -247,7 +247,7 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t max, Parts which)
     isThere =
         math.both(isThere, math.greater(n.callHost("StringLength", {measured}), math.index(0)));
   }
-  Value indices = known(math.indicesWhere(isThere), {ShapedType::kDynamic, 2});
+  Value indices = known(math.positionsWhere(isThere), {ShapedType::kDynamic, 2});
   Value values = known(n.callHost("GatherND", {parts[0], indices}), {ShapedType::kDynamic});
   n.setOutput(1, values);
   if (which == Parts::All) {
@@ -287,7 +287,7 @@ void setTextBytes(NodeContext &n) {
   // Without texts the longest one has no bytes.
   Value longest = math.largestSize(lengths);
   Value isThere = math.less(math.unsqueeze(math.count(longest), {0}), math.unsqueeze(lengths, {1}));
-  Value indices = withKnownDims(n, math.indicesWhere(isThere), {ShapedType::kDynamic, 2}, 0);
+  Value indices = withKnownDims(n, math.positionsWhere(isThere), {ShapedType::kDynamic, 2}, 0);
   Value texts = math.gather(input, math.column(indices, 0), 0);
   n.setOutput(0, indices);
   n.setOutput(

@@ -38,7 +38,7 @@ void importGreedyDecoder(NodeContext &n) {
   }
   Value counted = m.toIndex(isKept);
   Value indices = m.sub(n.callHost("CumSum", {counted, m.index(1)}), m.index(1));
-  Value at = m.indicesWhere(isKept);
+  Value at = m.positionsWhere(isKept);
   Value positions = m.unsqueeze(n.callHost("GatherND", {indices, at}), {1});
   setRanked(n, 0, m.concat({m.slice(at, 0, 1, 1), positions}, 1), 2);
   setRanked(n, 1, n.callHost("GatherND", {best, at}), 1);
@@ -77,7 +77,7 @@ void importBeamSearch(NodeContext &n) {
   for (int64_t p = 0; p < paths; ++p) {
     Value labels = m.squeeze(m.slice(results[0], p, p + 1, 1), {1});
     Value isLabel = n.compare(labels, none, graph::ComparePredicate::Ge);
-    Value at = m.indicesWhere(isLabel);
+    Value at = m.positionsWhere(isLabel);
     Value counts = m.sum(m.toIndex(isLabel), 1);
     // Without a batch the longest path has no labels.
     Value longest = m.largestSize(m.reshape(counts, ArrayRef<int64_t>{-1}));

@@ -95,7 +95,7 @@ public:
   /// Returns the indices [n] of the elements of a vector that hold.
   mlir::Value indicesWhere(mlir::Value condition);
   /// Returns the positions [n, rank] of the elements that hold.
-  mlir::Value indicesWhere(mlir::Value condition);
+  mlir::Value positionsWhere(mlir::Value condition);
 
   NodeContext &n;
 };
