@@ -55,9 +55,10 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                                                       Diagnostics &diagnostics) {
   auto canGenerate = [&](Operation *op) { return target.canGenerate(op); };
   if (source.format == ModelFormat::TensorFlow)
-    return importTf(source.path,
-                    {source.inputShapes, source.outNodes, source.inputNodes, canGenerate}, context,
-                    diagnostics);
+    return importTf(
+        source.path,
+        {source.inputShapes, source.outNodes, source.inputNodes, canGenerate, source.signature},
+        context, diagnostics);
   OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
   options.keepsEmptyDims = !target.takesDynamicInputs();
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
@@ -86,7 +87,7 @@ static std::vector<ModelNode> listNodes(const ModelSource &source, ModuleOp modu
   case ModelFormat::Onnx:
     return listOnnxNodes(source.path, source.bytes, diagnostics);
   case ModelFormat::TensorFlow:
-    return listTfNodes(source.path, diagnostics);
+    return listTfNodes(source.path, source.signature, diagnostics);
   default:
     return listModuleNodes(module);
   }

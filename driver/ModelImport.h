@@ -33,6 +33,7 @@ struct ModelSource {
   InputShapes inputShapes = {};                    ///< --input_shape
   std::vector<std::string> outNodes = {};          ///< --out_nodes; empty: the model's outputs
   std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
+  std::string signature = {};                      ///< --signature_def; of a SavedModel
   ModelBoundary boundary = {};                     ///< types of inputs and outputs
   std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
   std::vector<PlacementRule> placement = {};       ///< which side runs single nodes; of an NPU

@@ -3,6 +3,9 @@
 
 #include "frontends/tf/DecomposeNodes.h"
 
+#include <array>
+
+#include "frontends/tf/decompose/GradientNodes.h"
 #include "frontends/tf/decompose/GraphRewriter.h"
 #include "frontends/tf/decompose/QuantizedNodes.h"
 
@@ -115,11 +118,7 @@ void decomposeSliceUpdate(GraphRewriter &r, const Inputs &in) {
                     count = r.add("Size", {in[0]}),
                     numbers = r.add("Reshape",
                                     {r.add("Range", {r.number(0), count, r.number(1)}), shape});
-  std::vector<std::pair<const char *, const pb::AttrValue *>> masks;
-  for (const char *name :
-       {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "Index"})
-    masks.emplace_back(name, r.attribute(name));
-  const std::string chosen = r.add("StridedSlice", {numbers, in[1], in[2], in[3]}, masks),
+  const std::string chosen = r.addSliceOf(numbers, {in[1], in[2], in[3]}),
                     values = r.add("BroadcastTo", {in[4], r.add("Shape", {chosen})}),
                     flat = r.add("TensorScatterUpdate",
                                  {r.add("Reshape", {in[0], all}),
@@ -279,6 +278,10 @@ constexpr Decomposed decomposed[] = {
     {"_FusedMatMul", 2, decomposeFusedMatMul, "MatMul and what follows"},
 };
 
+std::array<ArrayRef<Decomposed>, 4> decomposedTables() {
+  return {ArrayRef(decomposed), gradientNodes(), quantizedNodes(), fusedQuantizedNodes()};
+}
+
 } // namespace
 
 void decomposeNodes(pb::GraphDef &graph) {
@@ -286,7 +289,7 @@ void decomposeNodes(pb::GraphDef &graph) {
   for (const Renamed &row : renamed)
     names[row.op] = row.becomes;
   StringMap<const Decomposed *> rows;
-  for (ArrayRef<Decomposed> table : {ArrayRef(decomposed), quantizedNodes()})
+  for (ArrayRef<Decomposed> table : decomposedTables())
     for (const Decomposed &row : table)
       rows[row.op] = &row;
   GraphRewriter rewriter(graph);
@@ -306,7 +309,7 @@ void decomposeNodes(pb::GraphDef &graph) {
 void forEachDecomposedOp(function_ref<void(StringRef, StringRef)> visit) {
   for (const Renamed &row : renamed)
     visit(row.op, row.becomes);
-  for (ArrayRef<Decomposed> table : {ArrayRef(decomposed), quantizedNodes()})
+  for (ArrayRef<Decomposed> table : decomposedTables())
     for (const Decomposed &row : table)
       if (!row.becomes.empty()) // else it is listed among what is imported
         visit(row.op, row.becomes);

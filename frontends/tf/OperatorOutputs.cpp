@@ -16,6 +16,7 @@ SmallVector<KnownOutput> knownOutputs(StringRef op) {
       {"BatchSelfAdjointEig", {"e", "v"}},
       {"BatchSvd", {"s", "u", "v"}},
       {"BlockLSTM", {"i", "cs", "f", "o", "ci", "co", "h"}},
+      {"BroadcastGradientArgs", {"r0", "r1"}},
       {"CTCBeamSearchDecoder",
        {"decoded_indices*top_paths", "decoded_values*top_paths", "decoded_shape*top_paths",
         "log_probability"}},
@@ -25,13 +26,18 @@ SmallVector<KnownOutput> knownOutputs(StringRef op) {
        {"nmsed_boxes", "nmsed_scores", "nmsed_classes", "valid_detections"}},
       {"DecodeWav", {"audio", "sample_rate"}},
       {"DenseCountSparseOutput", {"output_indices", "output_values", "output_dense_shape"}},
+      {"DenseToDenseSetOperation", {"result_indices", "result_values", "result_shape"}},
+      {"DenseToSparseSetOperation", {"result_indices", "result_values", "result_shape"}},
       {"FusedBatchNorm",
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
         "reserve_space_3"}},
+      {"FusedBatchNormGrad",
+       {"x_backprop", "scale_backprop", "offset_backprop", "reserve_space_4", "reserve_space_5"}},
       {"GRUBlockCell", {"r", "u", "c", "h"}},
       {"LSTMBlockCell", {"i", "cs", "f", "o", "ci", "co", "h"}},
       {"ListDiff", {"out", "idx"}},
       {"LogMatrixDeterminant", {"sign", "log_abs_determinant"}},
+      {"Lu", {"lu", "p"}},
       {"MaxPoolWithArgmax", {"output", "argmax"}},
       {"Merge", {"output", "value_index"}},
       {"NonMaxSuppressionV4", {"selected_indices", "valid_outputs"}},
@@ -54,6 +60,7 @@ SmallVector<KnownOutput> knownOutputs(StringRef op) {
       {"QuantizedBiasAdd", {"output", "min_out", "max_out"}},
       {"QuantizedConcat", {"output", "output_min", "output_max"}},
       {"QuantizedConv2D", {"output", "min_output", "max_output"}},
+      {"QuantizedDepthwiseConv2D", {"output", "min_output", "max_output"}},
       {"QuantizedMatMul", {"out", "min_out", "max_out"}},
       {"QuantizedMaxPool", {"output", "min_output", "max_output"}},
       {"QuantizedMul", {"z", "min_z", "max_z"}},
@@ -75,12 +82,17 @@ SmallVector<KnownOutput> knownOutputs(StringRef op) {
       {"SparseCross", {"output_indices", "output_values", "output_shape"}},
       {"SparseFillEmptyRows",
        {"output_indices", "output_values", "empty_row_indicator", "reverse_index_map"}},
+      {"SparseReduceMaxSparse", {"output_indices", "output_values", "output_shape"}},
+      {"SparseReduceSumSparse", {"output_indices", "output_values", "output_shape"}},
       {"SparseReorder", {"output_indices", "output_values"}},
       {"SparseReshape", {"output_indices", "output_shape"}},
       {"SparseSlice", {"output_indices", "output_values", "output_shape"}},
       {"SparseSoftmaxCrossEntropyWithLogits", {"loss", "backprop"}},
       {"SparseSparseMaximum", {"output_indices", "output_values"}},
       {"SparseSparseMinimum", {"output_indices", "output_values"}},
+      {"SparseSplit",
+       {"output_indices*num_split", "output_values*num_split", "output_shape*num_split"}},
+      {"SparseToSparseSetOperation", {"result_indices", "result_values", "result_shape"}},
       {"StatelessRandomGetKeyCounter", {"key", "counter"}},
       {"StatelessRandomGetKeyCounterAlg", {"key", "counter", "alg"}},
       {"StringNGrams", {"ngrams", "ngrams_splits"}},
@@ -100,6 +112,10 @@ SmallVector<KnownOutput> knownOutputs(StringRef op) {
        {"y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2",
         "reserve_space_3"}},
   };
+  // What is fused behind a product changes none of its outputs.
+  for (StringRef product : {"QuantizedConv2D", "QuantizedDepthwiseConv2D", "QuantizedMatMul"})
+    if (op.starts_with(product))
+      op = product;
   const StringRef digits = op.rtrim("0123456789");
   const StringRef name = digits != op && digits.ends_with("V") ? digits.drop_back() : op;
   auto rowOf = [&](StringRef wanted) {

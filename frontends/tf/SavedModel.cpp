@@ -63,9 +63,11 @@ static const pb::SignatureDef *chooseSignature(const pb::MetaGraphDef &graph, St
   if (wanted.empty() && names.size() == 1)
     return last;
   llvm::sort(names);
-  diagnostics.error("E13005", "'" + path + "' has no signature '" +
-                                  (wanted.empty() ? "serving_default" : wanted) + "'; it has " +
-                                  (names.empty() ? "none" : llvm::join(names, ", ")));
+  diagnostics.error(
+      "E13005",
+      "'" + path + "' has no signature '" + (wanted.empty() ? "serving_default" : wanted) +
+          "'; it has " +
+          (names.empty() ? "none" : llvm::join(names, ", ") + ": choose one with --signature_def"));
   return nullptr;
 }
 

@@ -96,7 +96,8 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
   StringRef trimmed = path.rtrim('/');
   StringRef name = llvm::sys::path::stem(trimmed);
   if (llvm::sys::fs::is_directory(path)) {
-    std::optional<tf_import::FrozenModel> model = tf_import::readSavedModel(path, diagnostics);
+    std::optional<tf_import::FrozenModel> model =
+        tf_import::readSavedModel(path, diagnostics, options.signature);
     if (!model)
       return failure();
     return importTfGraph(model->graph, name, model->boundary(), options, context, diagnostics);
@@ -121,10 +122,12 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
   return importTfGraph(graph, name, boundary, inner, context, diagnostics);
 }
 
-std::vector<atc::ModelNode> atc::listTfNodes(StringRef path, Diagnostics &diagnostics) {
+std::vector<atc::ModelNode> atc::listTfNodes(StringRef path, StringRef signature,
+                                             Diagnostics &diagnostics) {
   tf::pb::GraphDef graph;
   if (llvm::sys::fs::is_directory(path)) {
-    std::optional<tf_import::FrozenModel> model = tf_import::readSavedModel(path, diagnostics);
+    std::optional<tf_import::FrozenModel> model =
+        tf_import::readSavedModel(path, diagnostics, signature);
     if (!model)
       return {};
     graph = std::move(model->graph);

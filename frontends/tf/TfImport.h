@@ -34,6 +34,8 @@ struct TfImportOptions {
   /// Whether the target can generate code for an op; what it cannot becomes a call of a
   /// host kernel. Empty: it can generate everything.
   std::function<bool(mlir::Operation *)> canGenerate = {};
+  /// `--signature_def`: the signature of a SavedModel. Empty: "serving_default" or the only one.
+  std::string signature = {};
 };
 
 /// The boundary that a signature gives a graph: the name of each input and output and the
@@ -63,7 +65,8 @@ importTfGraph(tf::pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary
 
 /// Returns the nodes of a frozen GraphDef or of the main graph of a SavedModel. Empty after an
 /// error.
-std::vector<ModelNode> listTfNodes(llvm::StringRef path, Diagnostics &diagnostics);
+std::vector<ModelNode> listTfNodes(llvm::StringRef path, llvm::StringRef signature,
+                                   Diagnostics &diagnostics);
 
 /// Writes the supported operators as a page of Markdown.
 void printTfSupport(llvm::raw_ostream &os);

@@ -161,6 +161,10 @@ class Session:
         self._check(self.lib.om_session_run(self.session, self._in, self._out,
                                             C.byref(self.error)))
 
+    def keep_state(self):
+        """States are not given to `run_values` from now on, and go on from run to run."""
+        self._check(self.lib.om_session_keep_state(self.session, 1, C.byref(self.error)))
+
     def run_values(self, inputs):
         """Outputs by name for inputs by name, of any model: arrays (`Raw` for types that numpy
         lacks), arrays of dtype object for strings (bytes come out), lists for sequences, `Map`,
@@ -227,7 +231,7 @@ class Session:
         return otherwise if status else dtype.value
 
     def _unpack(self, value):
-        kind = self.lib.om_value_kind(value)
+        kind = self.lib.om_value_kind(value) if value else NONE  # a state that is kept
         if kind == NONE:
             return None
         if kind in (SEQUENCE, MAP):

@@ -306,7 +306,7 @@ Json describeModelFile(const driver::ModelSource &source, Diagnostics &diagnosti
   }
   const std::string name = llvm::sys::path::stem(llvm::StringRef(source.path).rtrim('/')).str();
   if (llvm::sys::fs::is_directory(source.path)) {
-    auto model = tf_import::readSavedModel(source.path, diagnostics);
+    auto model = tf_import::readSavedModel(source.path, diagnostics, source.signature);
     return model ? TfGraph(model->graph).run(name) : Json(nullptr);
   }
   pb::GraphDef graph;

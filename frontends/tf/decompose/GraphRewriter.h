@@ -29,6 +29,8 @@ public:
 
   /// Makes `next` the current node.
   void begin(pb::NodeDef &next) { node = &next; }
+  /// Returns the operator of the current node.
+  llvm::StringRef op() const { return node->op(); }
   /// Returns the attribute of the current node; null where it has none.
   const pb::AttrValue *attribute(const char *name) const { return attributeOf(*node, name); }
   /// Returns the inputs that are no control edges.
@@ -79,6 +81,14 @@ public:
     made.set_name(name);
     fill(made, op, inputs, attributes);
     return name;
+  }
+  /// Adds a slice of `x` by the masks of the current node.
+  std::string addSliceOf(const std::string &x, llvm::ArrayRef<std::string> ends) {
+    std::vector<std::pair<const char *, const pb::AttrValue *>> masks;
+    for (const char *name :
+         {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask", "Index"})
+      masks.emplace_back(name, attribute(name));
+    return add("StridedSlice", {x, ends[0], ends[1], ends[2]}, masks);
   }
   /// Adds a constant: one float, a string, a 32-bit integer, or a vector of these.
   std::string constant(float value) {

@@ -5,92 +5,13 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
+
+#include "frontends/tf/decompose/QuantizedArithmetic.h"
 
 using namespace llvm;
 
 namespace atc::tf_import {
 namespace {
-
-using Name = std::string;
-
-/// The integers of a quantized type.
-struct Integers {
-  pb::DataType type;
-  double lowest, highest;
-
-  double steps() const { return highest - lowest + 1; }
-  bool isSigned() const { return lowest < 0; }
-};
-
-std::optional<Integers> integersOf(pb::DataType type) {
-  switch (type) {
-  case pb::DT_QINT8:
-    return Integers{type, -0x1p7, 0x1p7 - 1};
-  case pb::DT_QUINT8:
-    return Integers{type, 0, 0x1p8 - 1};
-  case pb::DT_QINT16:
-    return Integers{type, -0x1p15, 0x1p15 - 1};
-  case pb::DT_QUINT16:
-    return Integers{type, 0, 0x1p16 - 1};
-  case pb::DT_QINT32:
-    return Integers{type, -0x1p31, 0x1p31 - 1};
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Reads the integers that an attribute names; nothing where it names no quantized type.
-std::optional<Integers> integersOf(GraphRewriter &r, const char *attribute) {
-  const pb::AttrValue *type = r.attribute(attribute);
-  return type ? integersOf(type->type()) : std::nullopt;
-}
-
-Integers sums() { return *integersOf(pb::DT_QINT32); }
-
-/// The numbers at the ends of a range: scalars of f32.
-struct Range {
-  Name min, max;
-};
-
-/// Adds nodes of arithmetic in one element type.
-class Arithmetic {
-public:
-  Arithmetic(GraphRewriter &r, pb::DataType type) : r(r), type(type) {}
-
-  Name number(double value) { return r.number(value, type); }
-  Name of(const Name &x) { return as(x, type); }
-  Name as(const Name &x, pb::DataType to) {
-    pb::AttrValue value;
-    value.set_type(to);
-    return r.add("Cast", {x}, {{"DstT", &value}});
-  }
-  Name add(const Name &a, const Name &b) { return r.add("AddV2", {a, b}); }
-  Name sub(const Name &a, const Name &b) { return r.add("Sub", {a, b}); }
-  Name mul(const Name &a, const Name &b) { return r.add("Mul", {a, b}); }
-  Name div(const Name &a, const Name &b) { return r.add("RealDiv", {a, b}); }
-  Name min(const Name &a, const Name &b) { return r.add("Minimum", {a, b}); }
-  Name max(const Name &a, const Name &b) { return r.add("Maximum", {a, b}); }
-  Name clamp(const Name &x, const Name &low, const Name &high) { return min(max(x, low), high); }
-  Name abs(const Name &x) { return r.add("Abs", {x}); }
-  Name floor(const Name &x) { return r.add("Floor", {x}); }
-  Name equal(const Name &a, const Name &b) { return r.add("Equal", {a, b}); }
-  Name greater(const Name &a, const Name &b) { return r.add("Greater", {a, b}); }
-  Name select(const Name &c, const Name &a, const Name &b) { return r.add("SelectV2", {c, a, b}); }
-  Name shiftRight(const Name &x, int count) { return r.add("RightShift", {x, number(count)}); }
-
-  /// Rounds halves away from 0. Adding 0.5 first would round what has no digits behind the point.
-  Name round(const Name &x) {
-    Name size = abs(x), whole = floor(size);
-    Name isUp = r.add("GreaterEqual", {sub(size, whole), number(0.5)});
-    return mul(r.add("Sign", {x}), add(whole, of(isUp)));
-  }
-
-  GraphRewriter &r;
-
-private:
-  pb::DataType type;
-};
 
 /// Adds the nodes of quantized arithmetic, as TensorFlow's kernels compute it: what holds for a
 /// whole tensor partly in f64, elements in f32.
@@ -203,11 +124,6 @@ private:
   }
 };
 
-std::string text(GraphRewriter &r, const char *name, const char *otherwise) {
-  const pb::AttrValue *value = r.attribute(name);
-  return value ? value->s() : otherwise;
-}
-
 /// Returns the stated range, widened to hold 0 and to be at least `ensure_minimum_range` of its
 /// largest number wide.
 Range widened(Quantized &q, const Inputs &in) {
@@ -224,8 +140,8 @@ Range widened(Quantized &q, const Inputs &in) {
 void quantize(GraphRewriter &r, const Inputs &in) {
   const std::optional<Integers> type = integersOf(r, "T");
   const pb::AttrValue *axis = r.attribute("axis"), *narrow = r.attribute("narrow_range");
-  const std::string mode = text(r, "mode", "MIN_COMBINED"),
-                    rounding = text(r, "round_mode", "HALF_AWAY_FROM_ZERO");
+  const std::string mode = textOf(r, "mode", "MIN_COMBINED"),
+                    rounding = textOf(r, "round_mode", "HALF_AWAY_FROM_ZERO");
   const bool isKnown = mode == "MIN_COMBINED" || mode == "MIN_FIRST" || mode == "SCALED";
   if (!type || !isKnown || (axis && axis->i() != -1))
     return;
@@ -264,7 +180,7 @@ void dequantize(GraphRewriter &r, const Inputs &in) {
                       *result = r.attribute("dtype");
   if (!type || (axis && axis->i() != -1) || (r.isConstant(in[1]) && r.isConstant(in[2])))
     return;
-  const std::string mode = text(r, "mode", "MIN_COMBINED");
+  const std::string mode = textOf(r, "mode", "MIN_COMBINED");
   Quantized q(r);
   Arithmetic &f = q.f32;
   const Range range = q.range(in[1], in[2]);
@@ -343,6 +259,8 @@ struct Product {
 
 /// The sums are those of f32, in which integers below 2^24 are exact.
 void convolve(GraphRewriter &r, const Inputs &in) {
+  if (const pb::AttrValue *type = r.attribute("Tfilter"); type && type->type() == pb::DT_QINT8)
+    return multiplyFused(r, in);
   Product p(r, in, "Tinput", "Tfilter", "out_type");
   if (!p.isKnown)
     return;
@@ -372,25 +290,32 @@ void multiply(GraphRewriter &r, const Inputs &in) {
                          p.q.centered(in[1], p.rangeB, *p.b, pb::DT_INT32)));
 }
 
-/// Each summand goes to the range of sums by the integers that 0 and 1 become.
+/// Each summand goes to the range of sums by the integers that 0 and 1 become; one of a single
+/// element by the number that it stands for.
 void add(GraphRewriter &r, const Inputs &in) {
   Product p(r, in, "T1", "T2", "Toutput");
   if (!p.isKnown || p.a->isSigned() || p.b->isSigned())
     return;
   Quantized &q = p.q;
   const Range total = q.sum(p.rangeA, p.rangeB, /*bits=*/14);
-  auto inTotal = [&](const Name &x, const Range &range, const Integers &of) {
+  auto isOne = [&](const Name &x) { return r.add("Equal", {r.add("Size", {x}), r.number(1)}); };
+  const Name isOneA = isOne(in[0]),
+             isOneB = r.add("LogicalAnd", {isOne(in[1]), r.add("LogicalNot", {isOneA})});
+  auto inTotal = [&](const Name &x, const Range &range, const Integers &of, const Name &isSingle) {
     auto integerOf = [&](double number) {
       Name value = q.numberOf(q.f64.number(number), range, of);
       return q.i64.of(q.unclamped(q.f64.of(value), total, sums()));
     };
     Name first = integerOf(0), step = q.i64.sub(integerOf(1), first);
     Name value = q.i64.add(first, q.i64.mul(q.i64.of(x), step));
+    Name number = q.f64.of(q.numberOf(q.f64.of(x), range, of));
+    value = q.i64.select(isSingle, q.i64.of(q.unclamped(number, total, sums())), value);
     return q.i64.as(q.i64.clamp(value, q.i64.number(sums().lowest), q.i64.number(sums().highest)),
                     pb::DT_INT32);
   };
-  q.finish(q.f32.add(inTotal(in[0], p.rangeA, *p.a), inTotal(in[1], p.rangeB, *p.b)), total,
-           pb::DT_QINT32);
+  q.finish(
+      q.f32.add(inTotal(in[0], p.rangeA, *p.a, isOneA), inTotal(in[1], p.rangeB, *p.b, isOneB)),
+      total, pb::DT_QINT32);
 }
 
 void addBias(GraphRewriter &r, const Inputs &in) {
@@ -492,7 +417,7 @@ ArrayRef<Decomposed> quantizedNodes() {
       {"Dequantize", 3, dequantize, ""},
       {"QuantizeDownAndShrinkRange", 3, quantizeDown, "Min, Max, RightShift; qint32 to quint8"},
       {"QuantizeV2", 3, quantize, "Round, Cast; a range for the whole tensor"},
-      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8; those of one element not to the bit"},
+      {"QuantizedAdd", 6, add, "Cast, Mul, Add; quint8"},
       {"QuantizedAvgPool", 3, pool<1>, "AvgPool, Floor"},
       {"QuantizedBiasAdd", 6, addBias, "Cast, Round, Add"},
       {"QuantizedConcat", 4, concatenate, "Cast, Concat"},

@@ -11,6 +11,10 @@ namespace atc::tf_import {
 /// Returns the operators of TensorFlow 1 whose tensors of integers come with the two numbers at the
 /// ends of their range, which may depend on the inputs of the model.
 llvm::ArrayRef<Decomposed> quantizedNodes();
+/// Returns those that multiply, and add, rectify or requantize the product as well.
+llvm::ArrayRef<Decomposed> fusedQuantizedNodes();
+/// Rewrites such an operator. 0 stands for 0, other than for those of quint8 by quint8.
+void multiplyFused(GraphRewriter &r, const Inputs &in);
 
 } // namespace atc::tf_import
 

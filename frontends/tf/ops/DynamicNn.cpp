@@ -4,6 +4,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/BatchStatistics.h"
+#include "frontends/tf/ops/Im2Col.h"
 #include "frontends/tf/ops/Window.h"
 #include "frontends/tf/ops/arithmetic/TensorMath.h"
 
@@ -273,7 +274,12 @@ void importMatMul(NodeContext &n) {
     return;
   Value lhs = transposeLhs ? transposed(n, 0) : n.input(0);
   Value rhs = transposeRhs ? transposed(n, 1) : n.input(1);
-  n.setOutput(n.callHost("MatMul", {lhs, rhs}));
+  const Type sums = typeOfSums(n);
+  if (n.failed())
+    return;
+  if (isProductOfBytes(lhs, rhs, sums))
+    return n.setOutput(n.callHost("MatMulInteger", {lhs, rhs}));
+  n.setOutput(n.callHost("MatMul", {n.cast(lhs, sums), n.cast(rhs, sums)}));
 }
 
 void reduceBy(NodeContext &n, StringRef kernel, Value input) {

@@ -134,4 +134,15 @@ bool dependsOnInputs(Value value) {
   return false;
 }
 
+Type typeOfSums(NodeContext &n) {
+  const auto &attributes = n.proto().attr();
+  return attributes.find("Tout") == attributes.end() ? NodeContext::elementType(n.input(0))
+                                                     : n.typeAttr("Tout", pb::DT_FLOAT);
+}
+
+bool isProductOfBytes(Value lhs, Value rhs, Type sums) {
+  return NodeContext::elementType(lhs).isInteger(8) && NodeContext::elementType(rhs).isInteger(8) &&
+         sums.isInteger(32);
+}
+
 } // namespace atc::tf_import

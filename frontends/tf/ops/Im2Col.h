@@ -28,6 +28,13 @@ mlir::Value depthwiseByPatches(NodeContext &n, mlir::Value image, mlir::Value fi
 /// bits or less.
 mlir::Value matrixProduct(NodeContext &n, mlir::Value lhs, mlir::Value rhs);
 
+/// Returns the element type of a matrix product: that of the factors, unless BatchMatMulV3 states
+/// another one.
+mlir::Type typeOfSums(NodeContext &n);
+
+/// Whether a product of matrices is one of integers of 8 bits with sums of 32.
+bool isProductOfBytes(mlir::Value lhs, mlir::Value rhs, mlir::Type sums);
+
 /// Whether a value follows from the inputs of the model.
 bool dependsOnInputs(mlir::Value value);
 

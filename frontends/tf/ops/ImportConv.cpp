@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include "frontends/Einsum.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -164,7 +165,17 @@ void importMatMul(NodeContext &n) {
     lhs = swapLastTwo(n, lhs);
   if (transposeRhs)
     rhs = swapLastTwo(n, rhs);
-  n.setOutput(matrixProduct(n, lhs, rhs));
+  const Type sums = typeOfSums(n);
+  if (n.failed())
+    return;
+  if (isProductOfBytes(lhs, rhs, sums) && n.rank(rhs) == 2 && matchPattern(rhs, m_Constant())) {
+    SmallVector<int64_t> shape(n.shape(lhs));
+    shape.back() = n.shape(rhs)[1];
+    return n.setOutput(n.createTyped<graph::IntegerFullyConnectedOp>(
+        shape, sums, lhs, n.transpose(rhs, {1, 0}), Value(), ValueRange(), 0,
+        SmallVector<int64_t>()));
+  }
+  n.setOutput(matrixProduct(n, n.cast(lhs, sums), n.cast(rhs, sums)));
 }
 
 void importEinsum(NodeContext &n) {

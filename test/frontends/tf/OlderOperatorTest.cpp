@@ -165,6 +165,9 @@ TEST_CASE("Arithmetic of integers with ranges") {
   graph.node("QuantizedAdd", inputs, types, "sum").node("QuantizedMul", inputs, types, "product");
   CHECK(graph.evaluate("sum") == Numbers{-107457, -17880, 36147, 196824});
   checkEnds(graph, "sum", -45056, 45056);
+  quantized(graph, "one", {1}, {1.375}, -1, 1.5);
+  graph.node("QuantizedAdd", "a one a:1 a:2 one:1 one:2", types, "moved");
+  CHECK(graph.evaluate("moved") == Numbers{-6075, 53550, 89325, 196650});
   CHECK(graph.evaluate("product") == Numbers{6930, 195, 780, 23100});
   checkEnds(graph, "product", -350896.0625, 350896.0625);
   graph.ints("n", {}, {0}).ints("s", {2}, {2, 2});
@@ -178,6 +181,139 @@ TEST_CASE("Arithmetic of integers with ranges") {
   graph.node("QuantizedRelu6", "a a:1 a:2", "Tinput type: DT_QUINT8; out_type type: DT_QUINT8",
              "most");
   CHECK(graph.evaluate("most") == Numbers{90, 90, 120, 255});
+}
+
+namespace {
+
+/// Appends bytes of a quantized type.
+Graph &bytes(Graph &graph, const std::string &name, std::initializer_list<int64_t> dims,
+             const Numbers &values, const std::string &type) {
+  graph.ints(name + "_x", dims, values);
+  return graph.node("Cast", name + "_x", "DstT type: DT_" + type, name);
+}
+
+} // namespace
+
+// The numbers are those of TensorFlow 2.21 with oneDNN, but for MIN_FIRST.
+TEST_CASE("Products of bytes and what is fused behind them") {
+  const Numbers x = {0, 100, 200, 255}, w = {127, -64, 30, 90};
+  auto ranges = [](Graph &graph) {
+    graph.floats("b", {2}, {.5, -.25}).floats("l", {}, {0}).floats("h", {}, {2});
+    graph.floats("fl", {2}, {-1, -.5}).floats("fh", {2}, {1, .25});
+  };
+  auto conv = [&](const std::string &op, const std::string &type, double low, double min,
+                  double max) {
+    Graph graph;
+    bytes(graph, "x", {1, 2, 2, 1}, x, "QUINT8");
+    bytes(graph, "w", {1, 2, 1, 2}, w, "QINT8");
+    ranges(graph);
+    graph.floats("rl", {}, {low}).floats("rh", {}, {3});
+    const std::string isStated = type == "QINT32" ? "" : " rl rh";
+    graph.node("QuantizedConv2DWithBias" + op, "x w b l h fl fh" + isStated,
+               "Tinput type: DT_QUINT8; Tfilter type: DT_QINT8; Tbias type: DT_FLOAT; "
+               "strides list { i: [1, 1, 1, 1] }; padding s: 'SAME'; out_type type: DT_" +
+                   type);
+    CHECK(graph.evaluate("y:1")[0] == Approx(min));
+    CHECK(graph.evaluate("y:2")[0] == Approx(max));
+    return graph.evaluate();
+  };
+  CHECK(conv("", "QINT32", 0, -132622.125, 132622.125) ==
+        Numbers{11096, 452, 20796, -7248, 41146, 1027, 40481, -12208});
+  CHECK(conv("AndReluAndRequantize", "QUINT8", 0, 0, 3) == Numbers{58, 2, 109, 0, 216, 5, 212, 0});
+  CHECK(conv("AndRequantize", "QINT8", -1, -1, 3) == Numbers{29, 1, 54, -19, 108, 3, 106, -32});
+  auto product = [&](const std::string &op, double low, const std::string &attributes) {
+    Graph graph;
+    bytes(graph, "x", {2, 2}, x, "QUINT8");
+    bytes(graph, "w", {2, 2}, w, "QINT8");
+    ranges(graph);
+    graph.floats("xl", {}, {low}).floats("wl", {}, {-1}).floats("wh", {}, {.75});
+    const std::string isStated = op == "AndDequantize" ? " l h" : "";
+    graph.node("QuantizedMatMulWithBias" + op, "x w b xl h wl wh" + isStated,
+               "T1 type: DT_QUINT8; T2 type: DT_QINT8; Tbias type: DT_FLOAT; " + attributes);
+    return graph.evaluate();
+  };
+  CHECK(product("AndRelu", 0, "input_quant_mode s: 'SCALED'; Toutput type: DT_QINT32") ==
+        Numbers{11096, 4952, 41146, 6102});
+  const Numbers scaled =
+      product("AndDequantize", 0, "input_quant_mode s: 'SCALED'; Toutput type: DT_FLOAT");
+  CHECK(scaled[0] == Approx(.68527096));
+  CHECK(scaled[3] == Approx(.37683344));
+  // -1 * 1 + (-1 + 300 / 255) * 30 / 127 + .5
+  const Numbers first = product("AndDequantize", -1, "Toutput type: DT_FLOAT");
+  CHECK(first[0] == Approx(-.45831404));
+  // A summand of 8 bits with the range of the result: 58 + 10.
+  Graph sum;
+  bytes(sum, "x", {1, 1, 1, 1}, {100}, "QUINT8");
+  bytes(sum, "w", {1, 1, 1, 1}, {64}, "QINT8");
+  bytes(sum, "s", {1, 1, 1, 1}, {10}, "QUINT8");
+  sum.floats("b", {1}, {.25}).floats("l", {}, {0}).floats("h", {}, {2});
+  sum.node("QuantizedConv2DWithBiasSumAndReluAndRequantize", "x w b l h l h l h s l h",
+           "Tinput type: DT_QUINT8; Tfilter type: DT_QINT8; Tbias type: DT_FLOAT; "
+           "Tsummand type: DT_QUINT8; strides list { i: [1, 1, 1, 1] }; padding s: 'SAME'; "
+           "out_type type: DT_QUINT8");
+  CHECK(sum.evaluate() == Numbers{143}); // (100 / 127.5) * (64 / 63.5) * 127.5 + 32 + 10
+}
+
+// Keras quantizes layers to these.
+TEST_CASE("Sums of a product of bytes are wider than these") {
+  for (int64_t rows : {2, -1}) {
+    Graph graph;
+    graph.input("x", "INT8", {rows, 3}).constant("w", "INT8", {3, 2}, {1, 2, 3, 4, 5, 6});
+    graph.node("BatchMatMulV3", "x w", "Ta type: DT_INT8; Tb type: DT_INT8; Tout type: DT_INT32");
+    graph.import("y");
+    auto type = cast<RankedTensorType>(graph.main().getResultTypes()[0]);
+    CHECK(type.getElementType().isInteger(32));
+    // Bytes stay bytes.
+    graph.main().walk([](Operation *op) { CHECK(op->getName().stripDialect() != "cast"); });
+  }
+}
+
+TEST_CASE("Gradients inside a model") {
+  auto ofOne = [](const std::string &op, const Numbers &a, const Numbers &b,
+                  const std::string &attributes = "") {
+    Graph graph;
+    graph.floats("a", {3}, a).floats("b", {3}, b);
+    return graph.node(op, "a b", "T type: DT_FLOAT" + attributes).evaluate();
+  };
+  const Numbers slopes = {1, 2, 3}, x = {-1, .5, 7}, results = {.5, .25, 1};
+  CHECK(ofOne("ReluGrad", slopes, x) == Numbers{0, 2, 3});
+  CHECK(ofOne("Relu6Grad", slopes, x) == Numbers{0, 2, 0});
+  CHECK(ofOne("LeakyReluGrad", slopes, x, "; alpha f: 0.5") == Numbers{.5, 2, 3});
+  CHECK(ofOne("EluGrad", slopes, {-.5, .5, 7}) == Numbers{.5, 2, 3});
+  CHECK(ofOne("SeluGrad", slopes, x)[0] == Approx(.758099341));
+  CHECK(ofOne("SeluGrad", slopes, x)[1] == Approx(2 * 1.050700987));
+  CHECK(ofOne("SoftplusGrad", slopes, x)[1] == Approx(2 / (1 + std::exp(-.5))));
+  CHECK(ofOne("SoftsignGrad", slopes, x)[2] == Approx(3.0 / 64));
+  CHECK(ofOne("SigmoidGrad", results, slopes) == Numbers{.25, .375, 0});
+  CHECK(ofOne("TanhGrad", results, slopes) == Numbers{.75, 1.875, 0});
+  CHECK(ofOne("SqrtGrad", results, slopes) == Numbers{1, 4, 1.5});
+  CHECK(ofOne("RsqrtGrad", results, slopes) == Numbers{-.0625, -.015625, -1.5});
+  CHECK(ofOne("ReciprocalGrad", results, slopes) == Numbers{-.25, -.125, -3});
+  Graph shapes;
+  shapes.ints("a", {3}, {3, 1, 4}).ints("b", {2}, {2, 1}).ints("axis", {}, {-1});
+  shapes.ints("p", {2}, {2, 3}).ints("q", {2}, {2, 4});
+  shapes.node("BroadcastGradientArgs", "a b", "T type: DT_INT32", "axes");
+  CHECK(shapes.evaluate("axes") == Numbers{1});
+  CHECK(shapes.evaluate("axes:1") == Numbers{0, 2});
+  shapes.node("ConcatOffset", "axis p q p", "N i: 3; shape_type type: DT_INT32");
+  CHECK(shapes.evaluate() == Numbers{0, 0});
+  CHECK(shapes.evaluate("y:2") == Numbers{0, 7});
+  Graph sums;
+  sums.floats("x", {1, 2, 2}, {1, 2, 3, 4});
+  CHECK(sums.node("BiasAddGrad", "x").evaluate() == Numbers{4, 6});
+  CHECK(sums.node("BiasAddGrad", "x", "data_format s: 'NCHW'", "z").evaluate("z") == Numbers{3, 7});
+  Graph slice;
+  slice.ints("s", {1}, {5}).ints("b", {1}, {1}).ints("e", {1}, {4}).ints("d", {1}, {2});
+  slice.floats("g", {2}, {7, 8}).node("StridedSliceGrad", "s b e d g");
+  CHECK(slice.evaluate() == Numbers{0, 7, 0, 8, 0});
+  Graph norm;
+  norm.floats("g", {1, 1, 2, 1}, {1, 2}).floats("x", {1, 1, 2, 1}, {3, 5});
+  norm.floats("s", {1}, {.5}).floats("m", {1}, {1}).floats("v", {1}, {15.75});
+  norm.node("FusedBatchNormGradV3", "g x s m v v",
+            "T type: DT_FLOAT; is_training b: false; epsilon f: 0.25");
+  CHECK(norm.evaluate() == Numbers{.125, .25});
+  CHECK(norm.evaluate("y:1") == Numbers{2.5});
+  CHECK(norm.evaluate("y:2") == Numbers{3});
 }
 
 TEST_CASE("Positions of the largest elements have the stated type") {

@@ -418,7 +418,11 @@ TEST_CASE("errors of the graph are told") {
     signatures["a"] = signatures["b"] = signatures["serving_default"];
     signatures.erase("serving_default");
     folder.save();
-    CHECK(folder.errorText().find("it has 'a', 'b'") != std::string::npos);
+    CHECK(folder.errorText().find("it has 'a', 'b': choose one with --signature_def") !=
+          std::string::npos);
+    Diagnostics diagnostics;
+    CHECK(readSavedModel(folder.path, diagnostics, "b"));
+    CHECK(!readSavedModel(folder.path, diagnostics, "c"));
   }
 }
 

@@ -1,0 +1,233 @@
+//===-- GradientNodes.cpp - operators that gradients are made of ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/decompose/GradientNodes.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+namespace {
+
+/// Adds nodes of arithmetic in the element type of the current node.
+class Derivative {
+public:
+  explicit Derivative(GraphRewriter &r) : r(r), type(r.attribute("T")) {}
+
+  std::string number(double value) {
+    return r.add("Cast", {r.constant(static_cast<float>(value))}, {{"DstT", type}});
+  }
+  std::string add(const std::string &a, const std::string &b) { return r.add("AddV2", {a, b}); }
+  std::string sub(const std::string &a, const std::string &b) { return r.add("Sub", {a, b}); }
+  std::string mul(const std::string &a, const std::string &b) { return r.add("Mul", {a, b}); }
+  std::string greater(const std::string &a, const std::string &b) {
+    return r.add("Greater", {a, b});
+  }
+  std::string square(const std::string &x) { return r.add("Square", {x}); }
+
+  GraphRewriter &r;
+
+private:
+  const pb::AttrValue *type;
+};
+
+//===----------------------------------------------------------------------===//
+// Functions of one number. Inputs: the gradient of the result, and the argument or the result
+//===----------------------------------------------------------------------===//
+
+void reluGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("SelectV2", {d.greater(in[1], d.number(0)), in[0], d.number(0)});
+}
+
+void relu6Gradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  const std::string rises =
+      r.add("LogicalAnd", {d.greater(in[1], d.number(0)), d.greater(d.number(6), in[1])});
+  r.become("SelectV2", {rises, in[0], d.number(0)});
+}
+
+void leakyReluGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  const pb::AttrValue *alpha = r.attribute("alpha");
+  const std::string slope = d.number(alpha ? alpha->f() : 0.2F);
+  r.become("SelectV2", {d.greater(in[1], d.number(0)), in[0], d.mul(in[0], slope)});
+}
+
+/// Input 1 is the result.
+void eluGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  const std::string below = d.mul(in[0], d.add(in[1], d.number(1)));
+  r.become("SelectV2", {d.greater(d.number(0), in[1]), below, in[0]});
+}
+
+/// Input 1 is the result.
+void seluGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  constexpr double scale = 1.0507009873554804934, scaledAlpha = 1.7580993408473768600;
+  const std::string below = d.mul(in[0], d.add(in[1], d.number(scaledAlpha)));
+  r.become("SelectV2", {d.greater(d.number(0), in[1]), below, d.mul(in[0], d.number(scale))});
+}
+
+void softplusGradient(GraphRewriter &r, const Inputs &in) {
+  r.become("Mul", {in[0], r.add("Sigmoid", {in[1]})});
+}
+
+void softsignGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("RealDiv", {in[0], d.square(d.add(d.number(1), r.add("Abs", {in[1]})))});
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of one number. Inputs: the result, and its gradient
+//===----------------------------------------------------------------------===//
+
+void sigmoidGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("Mul", {d.mul(in[1], in[0]), d.sub(d.number(1), in[0])});
+}
+
+void tanhGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("Mul", {in[1], d.sub(d.number(1), d.square(in[0]))});
+}
+
+void sqrtGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("RealDiv", {d.mul(in[1], d.number(0.5)), in[0]});
+}
+
+void rsqrtGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("Mul", {d.mul(in[1], d.number(-0.5)), d.mul(in[0], d.square(in[0]))});
+}
+
+void reciprocalGradient(GraphRewriter &r, const Inputs &in) {
+  Derivative d(r);
+  r.become("Mul", {r.add("Neg", {in[1]}), d.square(in[0])});
+}
+
+//===----------------------------------------------------------------------===//
+// Operators on tensors
+//===----------------------------------------------------------------------===//
+
+/// Sums over all dims but the channels.
+void biasGradient(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *format = r.attribute("data_format");
+  const std::string rank = r.add("Rank", {in[0]}), zero = r.number(0), one = r.number(1);
+  if (!format || !StringRef(format->s()).starts_with("NC"))
+    return r.become("Sum", {in[0], r.add("Range", {zero, r.add("Sub", {rank, one}), one})});
+  pb::AttrValue count;
+  count.set_i(2);
+  const int32_t batch = 0;
+  const std::string axes =
+      r.add("ConcatV2",
+            {r.constant(ArrayRef<int32_t>(batch)), r.add("Range", {r.number(2), rank, one}), zero},
+            {{"N", &count}});
+  r.become("Sum", {in[0], axes});
+}
+
+/// Inputs: the gradient of the result, x, the scale, mean and variance. Outputs: the gradients of
+/// x, scale and offset, and two that are empty.
+void normGradient(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *training = r.attribute("is_training"), *type = r.attribute("T"),
+                      *epsilon = r.attribute("epsilon"), *format = r.attribute("data_format");
+  if (!training || training->b() || !type || type->type() != pb::DT_FLOAT ||
+      (format && format->s() != "NHWC"))
+    return;
+  Derivative d(r);
+  const std::string root = r.add("Rsqrt", {d.add(in[4], d.number(epsilon ? epsilon->f() : 1e-4F))});
+  const std::string axes = r.constant({0, 1, 2}), none = r.constant(ArrayRef<int32_t>{0});
+  const std::string byScale = r.add("Sum", {d.mul(in[0], d.mul(d.sub(in[1], in[3]), root)), axes});
+  const std::string byOffset = r.add("Sum", {in[0], axes}), byX = d.mul(in[0], d.mul(in[2], root)),
+                    empty = r.add("Fill", {none, r.constant(0.0F)});
+  r.becomeAll({byX, byScale, byOffset, empty, empty},
+              {pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT});
+}
+
+/// Inputs: the shapes of two operands. Outputs: the axes along which each was repeated to the other
+/// one's size. An axis of size 1 of both counts as well, as for TensorFlow.
+void broadcastAxes(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *type = r.attribute("T");
+  const pb::DataType index = type ? type->type() : pb::DT_INT32;
+  pb::AttrValue count, wide;
+  count.set_i(2);
+  wide.set_type(index);
+  const std::string zero = r.number(0), one = r.add("Cast", {r.number(1)}, {{"DstT", &wide}});
+  const std::string ranks[] = {r.add("Size", {in[0]}), r.add("Size", {in[1]})};
+  const std::string rank = r.add("Maximum", {ranks[0], ranks[1]});
+  std::vector<std::string> axes;
+  for (int operand : {0, 1}) {
+    const std::string missing = r.add(
+        "Fill",
+        {r.add("Reshape", {r.add("Sub", {rank, ranks[operand]}), r.constant(ArrayRef<int32_t>{1})}),
+         one});
+    const std::string shape = r.add("ConcatV2", {missing, in[operand], zero}, {{"N", &count}});
+    const int32_t rest = -1;
+    axes.push_back(r.add("Cast",
+                         {r.add("Reshape", {r.add("Where", {r.add("Equal", {shape, one})}),
+                                            r.constant(ArrayRef<int32_t>(rest))})},
+                         {{"DstT", &wide}}));
+  }
+  r.becomeAll(axes, {index, index});
+}
+
+/// Inputs: the shape of what was sliced, begin, end, strides, and the gradient of the slice.
+void sliceGradient(GraphRewriter &r, const Inputs &in) {
+  pb::AttrValue narrow;
+  narrow.set_type(pb::DT_INT32);
+  const int32_t rest = -1, first = 0;
+  const std::string shape = r.add("Cast", {in[0]}, {{"DstT", &narrow}}),
+                    all = r.constant(ArrayRef<int32_t>(rest)),
+                    count = r.add("Prod", {shape, r.constant(ArrayRef<int32_t>(first))});
+  const std::string numbers =
+      r.add("Reshape", {r.add("Range", {r.number(0), count, r.number(1)}), shape});
+  const std::string chosen = r.addSliceOf(numbers, {in[1], in[2], in[3]});
+  const std::string flat =
+      r.add("ScatterNd", {r.add("Reshape", {chosen, r.constant({-1, 1})}),
+                          r.add("Reshape", {in[4], all}), r.add("Reshape", {count, all})});
+  r.become("Reshape", {flat, shape});
+}
+
+/// Inputs: the axis and the shapes of the parts. Outputs: where each part begins.
+void partOffsets(GraphRewriter &r, const Inputs &in) {
+  const pb::AttrValue *type = r.attribute("shape_type");
+  const pb::DataType index = type ? type->type() : pb::DT_INT32;
+  pb::AttrValue wide;
+  wide.set_type(index);
+  auto number = [&](int32_t value) { return r.add("Cast", {r.number(value)}, {{"DstT", &wide}}); };
+  const std::string rank = r.add("Size", {in[1]});
+  const std::string axis = r.add("FloorMod", {in[0], rank});
+  const std::string isAxis = r.add("OneHot", {axis, rank, number(1), number(0)});
+  std::vector<std::string> offsets = {r.add("Mul", {in[1], number(0)})};
+  for (size_t part = 1; part + 1 < in.size(); ++part)
+    offsets.push_back(r.add("AddV2", {offsets.back(), r.add("Mul", {in[part], isAxis})}));
+  r.becomeAll(offsets, std::vector<pb::DataType>(offsets.size(), index));
+}
+
+} // namespace
+
+ArrayRef<Decomposed> gradientNodes() {
+  static const Decomposed rows[] = {
+      {"BiasAddGrad", 1, biasGradient, "Sum"},
+      {"BroadcastGradientArgs", 2, broadcastAxes, "Equal, Where"},
+      {"ConcatOffset", 2, partOffsets, "OneHot, Mul, Add"},
+      {"EluGrad", 2, eluGradient, "Mul, Select"},
+      {"FusedBatchNormGradV3", 5, normGradient, "Sub, Mul, Sum; of floats, NHWC, not training"},
+      {"InvGrad", 2, reciprocalGradient, "Neg, Mul"},
+      {"LeakyReluGrad", 2, leakyReluGradient, "Mul, Select"},
+      {"ReciprocalGrad", 2, reciprocalGradient, "Neg, Mul"},
+      {"Relu6Grad", 2, relu6Gradient, "Greater, Select"},
+      {"ReluGrad", 2, reluGradient, "Greater, Select"},
+      {"RsqrtGrad", 2, rsqrtGradient, "Mul"},
+      {"SeluGrad", 2, seluGradient, "Mul, Select"},
+      {"SigmoidGrad", 2, sigmoidGradient, "Sub, Mul"},
+      {"SoftplusGrad", 2, softplusGradient, "Sigmoid, Mul"},
+      {"SoftsignGrad", 2, softsignGradient, "Abs, RealDiv"},
+      {"SqrtGrad", 2, sqrtGradient, "Mul, RealDiv"},
+      {"StridedSliceGrad", 5, sliceGradient, "StridedSlice, ScatterNd"},
+      {"TanhGrad", 2, tanhGradient, "Sub, Mul"},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import
