@@ -250,7 +250,7 @@ void Search::holdFastest(std::vector<JoinedTrial> trials, JoinedTrial &fastest) 
 /// of early layers still fill the cores. The whole network and its beginning come first, then both
 /// ends of the fastest range move, by less and less of the network's time.
 void Search::interleaveRanges(const Decision &groups, JoinedTrial &fastest) {
-  constexpr double kFirstStep = 0.125, kLeastStep = 0.015;
+  constexpr double kFirstStep = 0.125, kMinStep = 0.015;
   std::vector<double> passed = {0}; // cycles before each kernel, and of all
   for (const LaunchTime &launch : firstApart.launches) {
     if (!launch.kernel)
@@ -306,7 +306,7 @@ void Search::interleaveRanges(const Decision &groups, JoinedTrial &fastest) {
     add(patterns.front(), 0, end);
   tryRanges();
   share = shareOfGroups() / 2; // how far ahead weights are brought may gain more
-  for (double step = kFirstStep; best && step > kLeastStep && mayGoOn(); step /= 2) {
+  for (double step = kFirstStep; best && step > kMinStep && mayGoOn(); step /= 2) {
     const Range middle = *best;
     for (double way : {-step, step}) {
       add(middle.pattern, middle.begin, middle.end + way);
