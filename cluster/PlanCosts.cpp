@@ -192,7 +192,7 @@ double PlanCosts::lowerBound() const {
   return all / plan.pipeline * (plan.microBatches + plan.pipeline - 1);
 }
 
-double PlanCosts::leastBytes() const {
+double PlanCosts::minBytes() const {
   const PlanMemory all = stageMemory(0, layers(), plan.pipeline - 1);
   return workspace + (all.total() - workspace) / plan.pipeline;
 }

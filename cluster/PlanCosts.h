@@ -52,7 +52,7 @@ public:
   /// Returns a lower bound of the seconds of a step, whatever the stages are.
   double lowerBound() const;
   /// Returns a lower bound of the bytes per device, whatever the stages are.
-  double leastBytes() const;
+  double minBytes() const;
 
 private:
   using Sums = std::vector<double>; ///< element i is the sum over the layers before layer i

@@ -145,12 +145,12 @@ public:
 private:
   void consider(Plan plan) {
     const PlanCosts costs(cluster, device, chain, purpose, plan);
-    const double least = costs.leastBytes();
-    found.leastBytes = std::min(found.leastBytes, least);
+    const double min = costs.minBytes();
+    found.minBytes = std::min(found.minBytes, min);
     ++found.considered;
     if (fastest && costs.lowerBound() >= fastest->time.total())
       return;
-    if (least <= device.memoryBytes)
+    if (min <= device.memoryBytes)
       plan.stages = divideChain(costs, plan.pipeline);
     if (plan.stages.empty()) {
       ++found.overMemory;

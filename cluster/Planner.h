@@ -109,7 +109,7 @@ struct PlanSearch {
   std::vector<Plan> best;  ///< the fastest plan, then the best of other divisions
   uint64_t considered = 0; ///< plans whose time was computed
   uint64_t overMemory = 0; ///< plans that need more memory than a device has
-  double leastBytes = 0;   ///< the least that a device would need in any plan
+  double minBytes = 0;     ///< the least that a device would need in any plan
 };
 
 /// Searches the division of `chain` over exactly `devices` devices with the shortest step; stages

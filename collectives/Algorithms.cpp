@@ -198,15 +198,15 @@ bool Algorithm::allToAll() {
 bool Algorithm::broadcast() {
   const uint32_t n = count();
   const uint32_t root = std::find(op.ranks, op.ranks + n, op.root) - op.ranks;
-  const uint32_t place = (own + n - root) % n;
+  const uint32_t position = (own + n - root) % n;
   const char *input = static_cast<const char *>(op.input);
   work.assign(input, input + op.input_bytes);
   for (uint32_t reached = 1; reached < n; reached *= 2) {
-    if (place < reached && place + reached < n) {
-      if (!exchange(at(root + place + reached), work.data(), work.size(), 0, nullptr, 0))
+    if (position < reached && position + reached < n) {
+      if (!exchange(at(root + position + reached), work.data(), work.size(), 0, nullptr, 0))
         return false;
-    } else if (place >= reached && place < 2 * reached) {
-      if (!exchange(0, nullptr, 0, at(root + place - reached), work.data(), work.size()))
+    } else if (position >= reached && position < 2 * reached) {
+      if (!exchange(0, nullptr, 0, at(root + position - reached), work.data(), work.size()))
         return false;
     }
   }

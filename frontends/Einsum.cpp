@@ -150,7 +150,7 @@ Value makeEinsum(NodeBuilder &n, std::string equation, ArrayRef<Value> inputs) {
     return refuse("has " + Twine(terms.size()) + " terms for " + Twine(inputs.size()) + " inputs");
   SmallVector<Operand> operands;
   Labels counted;
-  int64_t mostDots = 0;
+  int64_t maxDots = 0;
   for (auto [index, term] : llvm::enumerate(terms)) {
     bool hasDots = term.contains("...");
     int64_t named = static_cast<int64_t>(term.size()) - (hasDots ? 3 : 0);
@@ -158,7 +158,7 @@ Value makeEinsum(NodeBuilder &n, std::string equation, ArrayRef<Value> inputs) {
     if (dots < 0 || (dots > 0 && !hasDots))
       return refuse("has the term '" + term + "' for a tensor of rank " +
                     Twine(n.rank(inputs[index])));
-    mostDots = std::max(mostDots, dots);
+    maxDots = std::max(maxDots, dots);
     std::optional<Labels> labels = readTerm(n, term, dots);
     if (!labels)
       return {};
@@ -180,13 +180,13 @@ Value makeEinsum(NodeBuilder &n, std::string equation, ArrayRef<Value> inputs) {
     }
   Labels result;
   if (StringRef(equation).contains("->")) {
-    std::optional<Labels> labels = readTerm(n, right, mostDots);
+    std::optional<Labels> labels = readTerm(n, right, maxDots);
     if (!labels)
       return {};
     result = *labels;
   } else {
     // By default: the ellipsis, then what is named once, sorted.
-    for (int64_t dim = mostDots; dim > 0; --dim)
+    for (int64_t dim = maxDots; dim > 0; --dim)
       result.push_back(-static_cast<int>(dim));
     Labels once;
     for (int label : counted)

@@ -70,8 +70,8 @@ ElementsAttr NodeBuilder::constantAttr(unsigned index, Value value) {
     return {};
   }
   // Constants that are read here are shapes, axes and the like.
-  constexpr int64_t most = 1 << 16;
-  if (attr.getNumElements() > most) {
+  constexpr int64_t max = 1 << 16;
+  if (attr.getNumElements() > max) {
     failInput(index, "has " + Twine(attr.getNumElements()) + " elements, expected a short list");
     return {};
   }

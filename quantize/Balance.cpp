@@ -34,12 +34,12 @@ void ChannelSizes::add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dim
   const float *at = values.data();
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t c = 0; c < channels; ++c) {
-      float most = 0, sum = 0;
+      float max = 0, sum = 0;
       for (int64_t i = 0; i < inner; ++i, ++at) {
-        most = std::max(most, std::fabs(*at));
+        max = std::max(max, std::fabs(*at));
         sum += *at * *at;
       }
-      largest[c] = std::max<double>(largest[c], most);
+      largest[c] = std::max<double>(largest[c], max);
       squares[c] += sum;
     }
   count += outer * inner;
@@ -87,20 +87,20 @@ public:
   /// largest^strength / weight^(1 - strength), of which a strength of 1 makes all
   /// channels of one size.
   std::vector<double> factors(double strength) const {
-    const double mostWeight = *std::max_element(largestWeight.begin(), largestWeight.end());
-    const double most = *std::max_element(sizes.largest.begin(), sizes.largest.end());
+    const double maxWeight = *std::max_element(largestWeight.begin(), largestWeight.end());
+    const double max = *std::max_element(sizes.largest.begin(), sizes.largest.end());
     std::vector<double> result(sizes.largest.size(), 1);
-    if (!(most > 0) || !(mostWeight > 0))
+    if (!(max > 0) || !(maxWeight > 0))
       return result;
-    constexpr double least = 1e-3; // a nearly dead channel need not be amplified
+    constexpr double min = 1e-3; // a nearly dead channel need not be amplified
     double reach = 0;
     for (size_t c = 0; c < result.size(); ++c) {
-      result[c] = std::pow(std::max(sizes.largest[c] / most, least), strength) /
-                  std::pow(std::max(largestWeight[c] / mostWeight, least), 1 - strength);
+      result[c] = std::pow(std::max(sizes.largest[c] / max, min), strength) /
+                  std::pow(std::max(largestWeight[c] / maxWeight, min), 1 - strength);
       reach = std::max(reach, sizes.largest[c] / result[c]);
     }
     for (double &each : result)
-      each *= reach / most; // the tensor keeps its range
+      each *= reach / max; // the tensor keeps its range
     return result;
   }
 
@@ -148,16 +148,16 @@ std::vector<float> findFactors(const ChannelSizes &sizes, llvm::ArrayRef<Reading
     return {};
   Noise noise(sizes, readers);
   const double plain = noise.of(std::vector<double>(sizes.largest.size(), 1));
-  double least = plain;
+  double min = plain;
   std::vector<double> best;
   for (double strength : {0.25, 0.5, 0.75, 1.0}) {
     std::vector<double> factors = noise.factors(strength);
-    if (const double each = noise.of(factors); each < least) {
-      least = each;
+    if (const double each = noise.of(factors); each < min) {
+      min = each;
       best = std::move(factors);
     }
   }
-  if (best.empty() || !(least * atLeast < plain))
+  if (best.empty() || !(min * atLeast < plain))
     return {};
   return {best.begin(), best.end()};
 }

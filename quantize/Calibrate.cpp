@@ -89,7 +89,7 @@ void Collector::keep(const std::vector<::om::Buffer> &inputs) {
   size_t bytes = 0;
   for (const ::om::Buffer &input : inputs)
     bytes += input.size();
-  if (kept.samples.size() >= kept.most || (keptBytes && keptBytes + bytes > kept.mostBytes))
+  if (kept.samples.size() >= kept.max || (keptBytes && keptBytes + bytes > kept.maxBytes))
     return;
   keptBytes += bytes;
   std::vector<::om::Buffer> copies;
@@ -149,12 +149,12 @@ bool Collector::run(DataSource &data, const Progress &progress) {
   if (diagnostics.hasErrors())
     return false;
   size_t all = data.count();
-  const auto most = static_cast<size_t>(config.batchNum);
-  if (most && (!all || all > most))
-    all = most;
+  const auto max = static_cast<size_t>(config.batchNum);
+  if (max && (!all || all > max))
+    all = max;
   std::vector<::om::Buffer> buffers = host.makeInputs();
   size_t &done = calibration.samples;
-  while ((!most || done < most) && data.next(buffers, diagnostics)) {
+  while ((!max || done < max) && data.next(buffers, diagnostics)) {
     if (!host.run(buffers, diagnostics))
       return false;
     take();
@@ -169,8 +169,8 @@ bool Collector::run(DataSource &data, const Progress &progress) {
     diagnostics.error("E10014", "there is no sample to calibrate with");
     return false;
   }
-  if (most && done < most)
-    diagnostics.warning("W10014", "there are " + Twine(done) + " samples, " + Twine(most) +
+  if (max && done < max)
+    diagnostics.warning("W10014", "there are " + Twine(done) + " samples, " + Twine(max) +
                                       " were asked for (batch_num)");
   return true;
 }

@@ -30,8 +30,8 @@ using Progress = std::function<void(size_t done, size_t all)>;
 
 /// Samples that are kept for the comparison of the quantized model.
 struct KeptSamples {
-  size_t most = 8;
-  size_t mostBytes = size_t(256) << 20;
+  size_t max = 8;
+  size_t maxBytes = size_t(256) << 20;
   std::vector<std::vector<::om::Buffer>> samples;
 };
 

@@ -15,7 +15,7 @@ namespace atc::quantize {
 int32_t QuantParams::quantize(double value) const {
   // Matches the product in f32: rounds half to even, in the default rounding mode.
   const double scaled = std::nearbyint(value / scale) + zeroPoint;
-  return static_cast<int32_t>(std::clamp<double>(scaled, least(), most()));
+  return static_cast<int32_t>(std::clamp<double>(scaled, min(), max()));
 }
 
 QuantParams coverInterval(Interval range, bool symmetric, bool isSigned) {
@@ -33,7 +33,7 @@ QuantParams coverInterval(Interval range, bool symmetric, bool isSigned) {
     params.scale = static_cast<float>((max - min) / 255);
     if (params.scale > smallest)
       params.zeroPoint = static_cast<int32_t>(std::clamp<double>(
-          std::nearbyint(params.least() - min / params.scale), params.least(), params.most()));
+          std::nearbyint(params.min() - min / params.scale), params.min(), params.max()));
   }
   if (!(params.scale > smallest)) {
     params.scale = 1;

@@ -18,8 +18,8 @@ struct QuantParams {
   bool isSigned = true;
 
   /// Return the range of the integers.
-  int32_t least() const { return isSigned ? -128 : 0; }
-  int32_t most() const { return isSigned ? 127 : 255; }
+  int32_t min() const { return isSigned ? -128 : 0; }
+  int32_t max() const { return isSigned ? 127 : 255; }
   /// Convert between a real value and its integer; `quantize` rounds half to even and saturates.
   int32_t quantize(double value) const;
   double dequantize(int32_t value) const { return (double(value) - zeroPoint) * scale; }

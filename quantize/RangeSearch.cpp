@@ -28,12 +28,12 @@ Interval percentileRange(const Histogram &histogram, const RangeOptions &options
     return seen;
   const double total = histogram.count();
   // The number of values that may be clamped at either end.
-  auto most = [&](double percentile) { return total - std::ceil(total * percentile); };
+  auto max = [&](double percentile) { return total - std::ceil(total * percentile); };
   Interval kept = seen;
   double cut = 0;
   for (size_t bin = last; bin-- > first;) {
     cut += histogram.binCount(bin);
-    if (cut > most(options.maxPercentile)) {
+    if (cut > max(options.maxPercentile)) {
       kept.max = std::min(seen.max, histogram.binCenter(bin) + histogram.binWidth() / 2);
       break;
     }
@@ -41,7 +41,7 @@ Interval percentileRange(const Histogram &histogram, const RangeOptions &options
   cut = 0;
   for (size_t bin = first; bin < last; ++bin) {
     cut += histogram.binCount(bin);
-    if (cut > most(options.minPercentile)) {
+    if (cut > max(options.minPercentile)) {
       kept.min = std::max(seen.min, histogram.binCenter(bin) - histogram.binWidth() / 2);
       break;
     }
@@ -52,7 +52,7 @@ Interval percentileRange(const Histogram &histogram, const RangeOptions &options
 Interval mseRange(const Histogram &histogram, const RangeOptions &options) {
   const Interval start = percentileRange(histogram, options);
   Interval best = start;
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   const int steps =
       std::max(0, static_cast<int>(
                       std::lround((options.searchEnd - options.searchStart) / options.searchStep)));
@@ -61,8 +61,8 @@ Interval mseRange(const Histogram &histogram, const RangeOptions &options) {
     const Interval range = {start.min * factor, start.max * factor};
     const double error =
         quantizationError(histogram, coverInterval(range, options.symmetric, options.isSigned));
-    if (error < least) {
-      least = error;
+    if (error < min) {
+      min = error;
       best = range;
     }
   }
@@ -73,8 +73,8 @@ Interval mseRange(const Histogram &histogram, const RangeOptions &options) {
 /// at the ends of the range.
 double divergence(const Histogram &histogram, const QuantParams &params) {
   const auto [first, last] = histogram.usedBins();
-  const double lowest = params.dequantize(params.least()) - params.scale / 2,
-               highest = params.dequantize(params.most()) + params.scale / 2;
+  const double lowest = params.dequantize(params.min()) - params.scale / 2,
+               highest = params.dequantize(params.max()) + params.scale / 2;
   // Zeros (of a relu, of padding) are exact whatever the scale is: they would only
   // speak for narrow levels.
   auto countOf = [&](size_t bin) -> double {
@@ -127,15 +127,15 @@ Interval klRange(const Histogram &histogram, const RangeOptions &options) {
   const double magnitude = std::max(std::fabs(seen.min), std::fabs(seen.max));
   constexpr int steps = 128;
   Interval best = seen;
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   for (int i = steps / 8; i <= steps; ++i) {
     const double bound = magnitude * i / steps;
     const Interval range = {std::max(seen.min, -bound), std::min(seen.max, bound)};
     const double loss =
         divergence(histogram, coverInterval(range, options.symmetric, options.isSigned));
     // Prefers the larger of equally good ranges, so that nothing is clamped needlessly.
-    if (loss <= least) {
-      least = loss;
+    if (loss <= min) {
+      min = loss;
       best = range;
     }
   }

@@ -34,25 +34,25 @@ text { font: 11px system-ui, sans-serif; fill: #222 }
 /// Returns a bar with the signal to noise ratio of every tensor.
 std::string bars(const std::vector<TensorComparison> &tensors) {
   constexpr int row = 15, left = 300, width = 560;
-  double most = 20;
+  double max = 20;
   for (const TensorComparison &each : tensors)
     if (std::isfinite(each.sqnr))
-      most = std::max(most, each.sqnr);
+      max = std::max(max, each.sqnr);
   std::string svg = format("<svg width=\"%d\" height=\"%zu\" role=\"img\">\n", left + width + 60,
                            tensors.size() * row + 4);
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorComparison &each = tensors[i];
-    const double value = std::isfinite(each.sqnr) ? each.sqnr : each.sqnr > 0 ? most : 0;
+    const double value = std::isfinite(each.sqnr) ? each.sqnr : each.sqnr > 0 ? max : 0;
     const int y = int(i) * row;
     const std::string name = shortened(printable(each.name), 20, 24);
     svg += format("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", left - 6, y + 11) +
            htmlText(name) + "</text>";
     // Below 15 dB a third and more of the amplitude is noise.
     svg += format("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
-                  each.sqnr < 15 ? "bad" : "bar", left, y + 2, std::max(0.0, value / most * width),
+                  each.sqnr < 15 ? "bad" : "bar", left, y + 2, std::max(0.0, value / max * width),
                   row - 4);
     svg += format("<text x=\"%.1f\" y=\"%d\">%.1f</text>\n",
-                  left + std::max(0.0, value / most * width) + 4, y + 11, each.sqnr);
+                  left + std::max(0.0, value / max * width) + 4, y + 11, each.sqnr);
   }
   return svg + "</svg>\n";
 }
@@ -68,15 +68,15 @@ std::string plot(const Histogram &histogram, const TensorEntry &entry) {
       const double at = (histogram.binCenter(bin) - seen.min) / span * columns;
       heights[std::clamp<int>(static_cast<int>(at), 0, columns - 1)] += count;
     }
-  double most = 1;
+  double max = 1;
   for (double &each : heights)
-    most = std::max(most, each = std::sqrt(each));
+    max = std::max(max, each = std::sqrt(each));
   std::string svg = format("<svg width=\"%d\" height=\"%d\" role=\"img\">\n", width, height + 16);
   constexpr double column = double(width) / columns;
   for (int i = 0; i < columns; ++i) {
     const double value = seen.min + (i + 0.5) / columns * span;
     const bool isCut = value < entry.chosen.min || value > entry.chosen.max;
-    const double tall = heights[i] / most * height;
+    const double tall = heights[i] / max * height;
     svg += format("<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
                   isCut ? "cut" : "bar", i * column, height - tall, column, tall);
   }

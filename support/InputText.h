@@ -22,10 +22,10 @@ namespace atc {
 /// smaller.
 inline constexpr uint64_t kMaxTextBytes = uint64_t(256) << 20;
 
-/// Reads a regular file of at most `most` bytes into `text`, or with `isPart` the first `most`
+/// Reads a regular file of at most `max` bytes into `text`, or with `isPart` the first `max`
 /// bytes of any regular file. Returns "", or the reason why it cannot be read.
 inline std::string readInputText(const std::string &path, std::string &text,
-                                 uint64_t most = kMaxTextBytes, bool isPart = false) {
+                                 uint64_t max = kMaxTextBytes, bool isPart = false) {
   text.clear();
   // A pipe must not be waited for.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -37,7 +37,7 @@ inline std::string readInputText(const std::string &path, std::string &text,
     reason = "it is not a regular file";
   // Reads to the end instead of the stated size, because the file may grow meanwhile.
   char buffer[1 << 16];
-  while (reason.empty() && !(isPart && text.size() >= most)) {
+  while (reason.empty() && !(isPart && text.size() >= max)) {
     const ssize_t got = read(file, buffer, sizeof(buffer));
     if (got == 0)
       break;
@@ -45,14 +45,14 @@ inline std::string readInputText(const std::string &path, std::string &text,
       continue;
     if (got < 0)
       reason = std::strerror(errno);
-    else if (!isPart && static_cast<uint64_t>(got) > most - text.size())
-      reason = "it has more than " + std::to_string(most >> 20) + " MB";
+    else if (!isPart && static_cast<uint64_t>(got) > max - text.size())
+      reason = "it has more than " + std::to_string(max >> 20) + " MB";
     else
       text.append(buffer, static_cast<size_t>(got));
   }
   close(file);
-  if (isPart && text.size() > most)
-    text.resize(most);
+  if (isPart && text.size() > max)
+    text.resize(max);
   return reason;
 }
 

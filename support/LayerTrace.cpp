@@ -23,26 +23,27 @@ int64_t productOf(const std::vector<int64_t> &dims, size_t begin, size_t end) {
 
 /// Where a tile lies in the whole tensor: dim `dim` of the tile stands for dims [dim, after) of
 /// the whole.
-struct Place {
+struct TileAxis {
   size_t dim, after;
 };
 
 /// Finds the tiled dim: the first in which the dims differ; in a loop over rows the outermost one
 /// of the tile stands for several dims.
-std::optional<Place> placeOf(const std::vector<int64_t> &tile, const std::vector<int64_t> &whole) {
-  Place place = {0, 1};
+std::optional<TileAxis> tileAxisOf(const std::vector<int64_t> &tile,
+                                   const std::vector<int64_t> &whole) {
+  TileAxis axis = {0, 1};
   if (tile.size() == whole.size()) {
-    while (place.dim + 1 < tile.size() && tile[place.dim] == whole[place.dim])
-      ++place.dim;
-    place.after = place.dim + 1;
+    while (axis.dim + 1 < tile.size() && tile[axis.dim] == whole[axis.dim])
+      ++axis.dim;
+    axis.after = axis.dim + 1;
   } else if (!tile.empty() && whole.size() + 1 >= tile.size()) {
-    place.after = whole.size() + 1 - tile.size();
+    axis.after = whole.size() + 1 - tile.size();
   }
   const bool fits =
-      !tile.empty() && whole.size() >= place.after &&
-      std::vector(tile.begin() + static_cast<std::ptrdiff_t>(place.dim) + 1, tile.end()) ==
-          std::vector(whole.begin() + static_cast<std::ptrdiff_t>(place.after), whole.end());
-  return fits ? std::optional(place) : std::nullopt;
+      !tile.empty() && whole.size() >= axis.after &&
+      std::vector(tile.begin() + static_cast<std::ptrdiff_t>(axis.dim) + 1, tile.end()) ==
+          std::vector(whole.begin() + static_cast<std::ptrdiff_t>(axis.after), whole.end());
+  return fits ? std::optional(axis) : std::nullopt;
 }
 
 } // namespace
@@ -144,12 +145,12 @@ void LayerTrace::addTile(const om::Tensor &tile, const om::Buffer &data, const L
     size = tile.dims[0];
     begin = 0;
   }
-  const auto place = placeOf(tile.dims, dims);
+  const auto axis = tileAxisOf(tile.dims, dims);
   const uint64_t bits = om_dtype_bits(tile.dtype);
-  const int64_t own = place ? tile.dims[place->dim] : 0;
-  const int64_t length = place ? productOf(dims, place->dim, place->after) : 0;
+  const int64_t own = axis ? tile.dims[axis->dim] : 0;
+  const int64_t length = axis ? productOf(dims, axis->dim, axis->after) : 0;
   const int64_t first = own / size * begin;
-  if (!place || own % size || bits % 8 || first + own > length) {
+  if (!axis || own % size || bits % 8 || first + own > length) {
     ++unknown;
     return;
   }
@@ -164,8 +165,8 @@ void LayerTrace::addTile(const om::Tensor &tile, const om::Buffer &data, const L
     copied.push_back(0);
   }
   LayerResult &whole = results[found->second];
-  const int64_t outer = productOf(dims, 0, place->dim);
-  const auto unit = static_cast<uint64_t>(productOf(dims, place->after, dims.size())) * bits / 8;
+  const int64_t outer = productOf(dims, 0, axis->dim);
+  const auto unit = static_cast<uint64_t>(productOf(dims, axis->after, dims.size())) * bits / 8;
   const uint64_t bytes = static_cast<uint64_t>(own) * unit;
   for (int64_t i = 0; whole.data && i < outer; ++i)
     std::memcpy(whole.data.data<char>() + static_cast<uint64_t>(i * length + first) * unit,

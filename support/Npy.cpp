@@ -305,14 +305,14 @@ bool npyHasType(const std::string &path, om_dtype dtype) {
 
 std::string fileNameOf(const std::string &tensor) {
   // Leaves room for a number and the endings of files, also of those that are not complete.
-  constexpr size_t mostBytes = 200;
+  constexpr size_t maxBytes = 200;
   std::string name;
   size_t kept = 0; // bytes of whole characters within the limit
   forEachStep(tensor, [&](const rt::TextStep &step, std::string_view bytes) {
     const bool legal = step.valid && rt::isPrintable(step.code) &&
                        std::strchr("/\\:*?\"<>|", static_cast<int>(bytes[0])) == nullptr;
     name.append(legal ? bytes : "_");
-    kept = name.size() <= mostBytes ? name.size() : kept;
+    kept = name.size() <= maxBytes ? name.size() : kept;
   });
   if (kept < name.size()) {
     char hash[18];

@@ -20,7 +20,7 @@ namespace atc {
 
 namespace {
 
-constexpr int mostLinks = 40, mostTries = 100;
+constexpr int maxLinks = 40, maxTries = 100;
 
 std::string folderOf(const std::string &path) {
   const size_t slash = path.rfind('/');
@@ -66,7 +66,7 @@ Destination resolve(const std::string &path) {
       return {};
     char text[PATH_MAX];
     const ssize_t length = readlink(at.c_str(), text, sizeof(text));
-    if (length < 0 || links == mostLinks)
+    if (length < 0 || links == maxLinks)
       return {"", length < 0 ? errno : ELOOP};
     const std::string next(text, static_cast<size_t>(length));
     at = !next.empty() && next[0] == '/' ? next : folderOf(at) + "/" + next;
@@ -185,7 +185,7 @@ bool OutputFile::openTemporary(const std::string &beside, mode_t mode) {
   // Systems and file systems without such files report that in different ways.
   const bool unknown = fd < 0 && (!canLink() || errno == EOPNOTSUPP || errno == EISDIR ||
                                   errno == ENOENT || errno == EINVAL);
-  for (int i = 0; unknown && fd < 0 && i < mostTries; ++i) {
+  for (int i = 0; unknown && fd < 0 && i < maxTries; ++i) {
     const std::string name = temporaryName(beside);
     auto clean = std::make_unique<CleanupOnSignal>([name] { unlink(name.c_str()); });
     SignalsPutOff putOff; // else the name could be made when it has been cleaned up
@@ -258,7 +258,7 @@ bool OutputFile::finish() {
 }
 
 bool OutputFile::makeName() {
-  for (int i = 0; temporary.empty() && i < mostTries; ++i) {
+  for (int i = 0; temporary.empty() && i < maxTries; ++i) {
     const std::string name = temporaryName(target);
     auto clean = std::make_unique<CleanupOnSignal>([name] { unlink(name.c_str()); });
     SignalsPutOff putOff;

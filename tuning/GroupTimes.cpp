@@ -26,10 +26,10 @@ void GroupTimes::note(llvm::ArrayRef<Group> groups, llvm::ArrayRef<double> cycle
 std::vector<Group> GroupTimes::fastest(double surplus) const {
   if (trials.empty())
     return {};
-  double least = std::numeric_limits<double>::infinity();
+  double min = std::numeric_limits<double>::infinity();
   for (const Trial &trial : trials)
-    least = std::min(least, std::accumulate(trial.cycles.begin(), trial.cycles.end(), 0.0));
-  const double change = surplus * least;
+    min = std::min(min, std::accumulate(trial.cycles.begin(), trial.cycles.end(), 0.0));
+  const double change = surplus * min;
   const size_t count = trials.front().cycles.size();
   // For each trial the fewest cycles of the kernels before one, if it runs that one, and whose
   // kernel the one before is.

@@ -30,20 +30,20 @@ static unsigned countOf(llvm::StringRef text) {
 std::string moveRuns(llvm::StringRef text, llvm::StringRef longest, const Draw &draw) {
   constexpr size_t maxChanges = 4;
   const unsigned count = countOf(longest);
-  auto now = npu::parseRuns(text, count), most = npu::parseRuns(longest, count);
-  if (!now || !most)
+  auto now = npu::parseRuns(text, count), max = npu::parseRuns(longest, count);
+  if (!now || !max)
     return "";
   std::vector<bool> joints = jointsOf(*now);
-  const std::vector<bool> possible = jointsOf(*most);
-  std::vector<size_t> places;
+  const std::vector<bool> possible = jointsOf(*max);
+  std::vector<size_t> joinable;
   for (size_t i = 0; i < possible.size(); ++i)
     if (possible[i])
-      places.push_back(i);
-  if (places.empty())
+      joinable.push_back(i);
+  if (joinable.empty())
     return "";
   for (size_t changes = 1 + draw(maxChanges); changes; --changes) {
-    const size_t place = places[draw(places.size())];
-    joints[place] = !joints[place];
+    const size_t index = joinable[draw(joinable.size())];
+    joints[index] = !joints[index];
   }
   llvm::SmallVector<unsigned> lengths;
   for (bool isJoined : joints)

@@ -65,13 +65,13 @@ private:
   /// tried apart, since a kernel has one time.
   std::vector<Change> estimate() {
     std::set<std::string_view> passes;
-    size_t most = 0;
+    size_t max = 0;
     for (const Decision &kernel : kernels) {
       passes.insert(partOfKey(kernel.key, 0));
-      most = std::max(most, kernel.proposals.size());
+      max = std::max(max, kernel.proposals.size());
     }
     std::vector<Choices> candidates;
-    for (size_t number = 0; number < most; ++number)
+    for (size_t number = 0; number < max; ++number)
       for (std::string_view pass : passes) {
         Choices candidate = search.bestChoices();
         bool isNew = false;
@@ -86,7 +86,7 @@ private:
       }
     std::vector<Change> changes;
     const Choices before = search.bestChoices();
-    const double least = search.best().cycles * minModelGain;
+    const double min = search.best().cycles * minModelGain;
     for (size_t i = 0; i < candidates.size() && search.mayGoOn(); i += generation) {
       const std::vector<Choices> batch(candidates.begin() + long(i),
                                        candidates.begin() +
@@ -99,7 +99,7 @@ private:
           if (!made || now == candidate.end() || made->choice != now->second ||
               made->choice == kernel.choice)
             continue;
-          if (const double gain = times[kernel.key] - result.cyclesOf(*made); gain > least)
+          if (const double gain = times[kernel.key] - result.cyclesOf(*made); gain > min)
             changes.push_back({kernel.key, made->choice, gain});
         }
     }

@@ -112,7 +112,7 @@ View powerOfNumber(Plan &plan, const View &base, const aclScalar *exponent) {
   View square = plan.dense(base, base.type), result;
   for (int left = int(number); left > 0; left /= 2) {
     if (left % 2)
-      result = result.place ? plan.map("Mul", {result, square}) : square;
+      result = result.memory ? plan.map("Mul", {result, square}) : square;
     if (left > 1)
       square = plan.map("Mul", {square, square});
   }

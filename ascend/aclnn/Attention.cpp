@@ -10,27 +10,27 @@ using namespace atc::ascend;
 namespace {
 
 /// Returns the elements of the last dim in another order, some with the other sign.
-View reordered(Plan &plan, const View &x, const Dims &places, const std::vector<double> &signs) {
+View reordered(Plan &plan, const View &x, const Dims &indices, const std::vector<double> &signs) {
   if (!plan.isGood())
     return {};
   const int64_t last = int64_t(x.dims.size()) - 1;
-  View moved = taken(plan, x, last, indexTensor(plan, places, {int64_t(places.size())}));
+  View moved = taken(plan, x, last, indexTensor(plan, indices, {int64_t(indices.size())}));
   if (signs.empty())
     return moved;
   const View factors = plan.make(ACL_DOUBLE, {int64_t(signs.size())});
   if (plan.isGood())
-    std::copy(signs.begin(), signs.end(), static_cast<double *>(factors.place->data()));
+    std::copy(signs.begin(), signs.end(), static_cast<double *>(factors.memory->data()));
   return combined(plan, "Mul", moved, plan.dense(factors, moved.type));
 }
 
 /// Returns [batch, 1, rows, columns], true where a function of batch, row and column holds.
 template <typename Function>
-View placesWhere(Plan &plan, int64_t batch, int64_t rows, int64_t columns, Function function) {
-  const View places = plan.make(ACL_BOOL, {batch, 1, rows, columns});
+View indicesWhere(Plan &plan, int64_t batch, int64_t rows, int64_t columns, Function function) {
+  const View indices = plan.make(ACL_BOOL, {batch, 1, rows, columns});
   for (int64_t i = 0; plan.isGood() && i < batch * rows * columns; ++i)
-    static_cast<bool *>(places.place->data())[i] =
+    static_cast<bool *>(indices.memory->data())[i] =
         function(i / (rows * columns), i / columns % rows, i % columns);
-  return places;
+  return indices;
 }
 
 /// Returns the length of a batch: one may be that of all.
@@ -44,26 +44,26 @@ View hiddenOf(Plan &plan, const Attention &given, int64_t batch, int64_t rows, i
   // a triangle from the first or to the last row, 4 a band to the last row.
   const int64_t mode = given.sparseMode;
   const bool hasMode = rows > 1 || given.hasModeOfOneRow;
-  const bool isBand = (hasMode && mode == 4) || (rows > 1 && mode == 0 && given.mask.place);
+  const bool isBand = (hasMode && mode == 4) || (rows > 1 && mode == 0 && given.mask.memory);
   const bool isTriangle = hasMode && (mode == 2 || mode == 3);
   const int64_t all = rows + columns; // further than anything lies
   const int64_t before = isBand ? std::clamp(given.before, -all, all) : all;
   const int64_t after = isBand ? std::clamp(given.after, -all, all) : isTriangle ? 0 : all;
   if (before >= all && after >= columns && given.lengths.empty())
     return {};
-  return placesWhere(plan, batch, rows, columns, [&](int64_t own, int64_t row, int64_t column) {
+  return indicesWhere(plan, batch, rows, columns, [&](int64_t own, int64_t row, int64_t column) {
     const int64_t length = lengthOf(given.lengths, own, columns);
     const int64_t shift = mode < 3 ? 0 : length - lengthOf(given.rows, own, rows);
     return column > row + shift + after || column < row + shift - before || column >= length;
   });
 }
 
-void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t most, const char *name) {
+void checkLengths(Plan &plan, const Dims &lengths, int64_t batch, int64_t max, const char *name) {
   if (plan.isGood() && !lengths.empty() && lengths.size() != 1 && int64_t(lengths.size()) != batch)
     plan.reject("%s must have 1 or %lld numbers", name, (long long)batch);
   for (int64_t length : lengths)
-    if (plan.isGood() && (length < 0 || length > most))
-      plan.reject("%s has %lld; there are %lld rows", name, (long long)length, (long long)most);
+    if (plan.isGood() && (length < 0 || length > max))
+      plan.reject("%s has %lld; there are %lld rows", name, (long long)length, (long long)max);
 }
 
 /// Returns a mask as [batch or 1, heads or 1, rows or 1, columns]. A program may leave the heads
@@ -91,7 +91,7 @@ View attentionMask(Plan &plan, View mask, const Dims &scores) {
 
 /// Writes a number of each row to an output, which may repeat it along a last dim.
 void writeOfRows(Plan &plan, const View &numbers, const View &output) {
-  if (!plan.isGood() || !output.place)
+  if (!plan.isGood() || !output.memory)
     return;
   Dims dims = numbers.dims;
   dims.back() = output.dims.empty() ? 1 : output.dims.back();
@@ -117,7 +117,7 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
   const View keys = permuted(sharedHeads(plan, k, given.heads), {0, 1, 3, 2});
   View scores = plan.dense(product(plan, q, keys), ACL_FLOAT);
   auto shift = [&] {
-    if (given.shift.place && plan.isGood())
+    if (given.shift.memory && plan.isGood())
       scores = combined(plan, "Add", scores, plan.broadcast(given.shift, scores.dims));
   };
   if (given.shiftsFirst)
@@ -130,11 +130,11 @@ View scoresOf(Plan &plan, const Attention &given, const View &q, const View &k) 
   // The modes from 2 on have a mask of their own, whose size is not that of the scores.
   const bool isOwnMask =
       given.sparseMode < 2 || (plan.isGood() && scores.dims[2] == 1 && !given.hasModeOfOneRow);
-  if (given.mask.place && isOwnMask && plan.isGood())
+  if (given.mask.memory && isOwnMask && plan.isGood())
     scores = chosen(plan, attentionMask(plan, given.mask, scores.dims), low, scores);
   const View hidden =
       plan.isGood() ? hiddenOf(plan, given, q.dims[0], q.dims[2], k.dims[2]) : View();
-  return hidden.place ? chosen(plan, hidden, low, scores) : scores;
+  return hidden.memory ? chosen(plan, hidden, low, scores) : scores;
 }
 
 void setDropout(Plan &plan, Attention &attention, const aclTensor *dropMask, double keepProb) {
@@ -217,23 +217,23 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
     return {};
   const int64_t size = given.dims.back();
   const View x = plan.dense(given, given.type);
-  Dims places;
+  Dims indices;
   std::vector<double> signs;
   if (mode == 1) { // -x1, x0, -x3, x2 ...
     for (int64_t i = 0; i < size; ++i) {
-      places.push_back(i ^ 1);
+      indices.push_back(i ^ 1);
       signs.push_back(i % 2 ? 1 : -1);
     }
   } else if (mode == 3) { // odd elements, negative, and the even ones
     for (int64_t i = 0; i < size; ++i) {
-      places.push_back(i < size / 2 ? 2 * i + 1 : 2 * (i - size / 2));
+      indices.push_back(i < size / 2 ? 2 * i + 1 : 2 * (i - size / 2));
       signs.push_back(i < size / 2 ? -1 : 1);
     }
   } else { // each half, or half of a half, with the other one
     const int64_t width = size / parts;
     for (int64_t i = 0; i < size; ++i) {
       const bool isFirst = i / width % 2 == 0;
-      places.push_back(isFirst ? i + width : i - width);
+      indices.push_back(isFirst ? i + width : i - width);
       signs.push_back(isFirst ? -1 : 1);
     }
   }
@@ -245,7 +245,7 @@ View rotated(Plan &plan, const View &given, const View &cos, const View &sin, in
     plain = reordered(plan, x, order, {});
   }
   return combined(plan, "Add", combined(plan, "Mul", plain, cos),
-                  combined(plan, "Mul", reordered(plan, x, places, signs), sin));
+                  combined(plan, "Mul", reordered(plan, x, indices, signs), sin));
 }
 
 int64_t keyHeadsOf(Plan &plan, const Attention &attention, const char *layout, int64_t heads) {
@@ -307,21 +307,21 @@ void attend(Plan &plan, const Attention &given) {
               given.heads, "attentionOut");
   // Where there are no keys the result is 0.
   if (plan.isGood() && k.dims[2] == 0) {
-    if (given.largest.place || given.total.place || given.logarithm.place)
+    if (given.largest.memory || given.total.memory || given.logarithm.memory)
       return plan.reject("rows without keys have no largest score and no sum");
     const View zero = plan.constant(0, output.type);
     return plan.isGood() ? plan.write(plan.broadcast(zero, output.dims), output) : void();
   }
   const View scores = scoresOf(plan, given, q, k);
   View weights;
-  if (given.largest.place || given.total.place || given.logarithm.place) {
+  if (given.largest.memory || given.total.memory || given.logarithm.memory) {
     const View largest = reduced(plan, "ReduceMaxD", scores, {3}, true, ACL_FLOAT);
     const View powers = computed(plan, "Exp", combined(plan, "Sub", scores, largest));
     const View total = reduced(plan, "ReduceSumD", powers, {3}, true, ACL_FLOAT);
     weights = combined(plan, "RealDiv", powers, total);
     writeOfRows(plan, largest, given.largest);
     writeOfRows(plan, total, given.total);
-    if (given.logarithm.place)
+    if (given.logarithm.memory)
       writeOfRows(plan, combined(plan, "Add", largest, computed(plan, "Log", total)),
                   given.logarithm);
   } else {
@@ -337,11 +337,11 @@ void attend(Plan &plan, const Attention &given) {
   if ((!given.rows.empty() || isAnyEmpty) && plan.isGood())
     // Elements behind the rows of a batch are 0, and so are the rows of one without keys.
     result = chosen(plan,
-                    placesWhere(plan, q.dims[0], q.dims[2], 1,
-                                [&](int64_t own, int64_t row, int64_t) {
-                                  return row >= lengthOf(given.rows, own, q.dims[2]) ||
-                                         lengthOf(given.lengths, own, k.dims[2]) == 0;
-                                }),
+                    indicesWhere(plan, q.dims[0], q.dims[2], 1,
+                                 [&](int64_t own, int64_t row, int64_t) {
+                                   return row >= lengthOf(given.rows, own, q.dims[2]) ||
+                                          lengthOf(given.lengths, own, k.dims[2]) == 0;
+                                 }),
                     plan.constant(0, result.type), result);
   if (plan.isGood())
     plan.write(result, output);

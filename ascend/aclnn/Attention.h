@@ -60,7 +60,7 @@ struct Antiquant {
   View scale, offset; ///< views of nothing where there are none
   int64_t mode = -1;  ///< 0: of elements, 1: of tokens, -1: as their number tells
 
-  bool isGiven() const { return scale.place || offset.place; }
+  bool isGiven() const { return scale.memory || offset.memory; }
 };
 
 /// Holds keys and values that all batches have in front of their own.

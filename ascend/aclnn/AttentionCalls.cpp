@@ -159,8 +159,8 @@ aclnnStatus finishAttention(Plan &plan, const Common &given, uint64_t *size,
   attention.logarithm = plan.output(given.logarithm, "softmaxLse", true);
   const View table = plan.input(given.blockTable, "blockTable", true);
   const Antiquant ofKey = antiquantOf(plan, given, false), ofValue = antiquantOf(plan, given, true);
-  addRope(plan, attention, given.further, bool(table.place));
-  turnSequences(plan, attention, bool(table.place));
+  addRope(plan, attention, given.further, bool(table.memory));
+  turnSequences(plan, attention, bool(table.memory));
   completeKeys(plan, attention, table, given.blockSize, ofKey, ofValue,
                prefixOf(plan, given.further),
                plan.input(given.further.padding, "kvPaddingSize", true));
@@ -377,7 +377,7 @@ ACLNN_INCREMENTAL_ATTENTION(IncreFlashAttentionV4, (ACLNN_SEVEN_SCALES), (ACLNN_
                             (int64_t blockSize, int64_t, ), blocktable, blockSize, ACLNN_ANTIQUANT,
                             -1, -1, Further{kvPaddingSize})
 
-// Each version has the arguments of the one before, and more in two places.
+// Each version has the arguments of the one before, and more in two positions.
 #define ACLNN_FUSED_ATTENTION(name, parts, unused, further, modes, check, keyMode, valueMode, ...) \
   aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
       const aclTensor *query, const aclTensorList *key, const aclTensorList *value,                \

@@ -226,7 +226,7 @@ aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(
       all = dims[i] == 1 || dims[i] == gradient.dims[i];
     return all;
   };
-  if (plan.isGood() && (!fits(c.dims) || s.dims != c.dims || (x.place && x.dims != gradient.dims)))
+  if (plan.isGood() && (!fits(c.dims) || s.dims != c.dims || (x.memory && x.dims != gradient.dims)))
     plan.reject("cos %s and sin %s must be broadcast to dy %s, and x %s have its dims",
                 textOf(c.dims).c_str(), textOf(s.dims).c_str(), textOf(gradient.dims).c_str(),
                 textOf(x.dims).c_str());
@@ -238,7 +238,7 @@ aclnnStatus aclnnRotaryPositionEmbeddingGradGetWorkspaceSize(
   const View g = plan.dense(gradient, ACL_FLOAT);
   // Turning twice is a change of the sign.
   plan.write(combined(plan, "Sub", times(plan, g, c), turned(times(plan, g, s))), ofInput);
-  if (x.place && plan.isGood()) {
+  if (x.memory && plan.isGood()) {
     const View wide = plan.dense(x, ACL_FLOAT);
     writeOptional(plan, summedTo(plan, times(plan, g, wide), c.dims), ofCos);
     writeOptional(plan, summedTo(plan, times(plan, g, turned(wide)), c.dims), ofSin);

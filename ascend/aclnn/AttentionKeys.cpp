@@ -45,10 +45,10 @@ View joinedBlocks(Plan &plan, const View &blocks, const View &table, const Dims 
     return {};
   const int64_t count = blocks.dims[0], heads = blocks.dims[1], size = blocks.dims[2],
                 width = blocks.dims[3], batches = table.dims[0], columns = table.dims[1];
-  const View from = plan.dense(blocks, blocks.type), places = plan.dense(table, ACL_INT64),
+  const View from = plan.dense(blocks, blocks.type), positions = plan.dense(table, ACL_INT64),
              result = plan.make(blocks.type, {batches, heads, columns * size, width});
   const int64_t row = width * int64_t(bitsOf(blocks.type) / 8);
-  plan.onHost({from, places, result}, [=](const std::vector<char *> &at) -> aclError {
+  plan.onHost({from, positions, result}, [=](const std::vector<char *> &at) -> aclError {
     memset(at[2], 0, size_t(batches * heads * columns * size * row));
     for (int64_t batch = 0; batch < batches; ++batch) {
       const int64_t length = lengths[lengths.size() == 1 ? 0 : size_t(batch)];
@@ -97,14 +97,14 @@ View factorsOf(Plan &plan, const View &factors, const View &x, int64_t mode, con
 View scaledKeys(Plan &plan, const View &x, const Antiquant &antiquant, aclDataType type,
                 const char *name) {
   const bool isWhole = plan.isGood() && !isFloat(x.type);
-  if (isWhole && !antiquant.scale.place)
+  if (isWhole && !antiquant.scale.memory)
     plan.reject("%s is of integers: give an antiquant scale", name);
   if (plan.isGood() && !isWhole && antiquant.isGiven())
     plan.reject("%s is not of integers: its antiquant scale and offset must be NULL", name);
   if (!plan.isGood() || !isWhole)
     return x;
   View result = plan.dense(x, ACL_FLOAT);
-  if (antiquant.offset.place)
+  if (antiquant.offset.memory)
     result = combined(plan, "Add", result,
                       factorsOf(plan, antiquant.offset, x, antiquant.mode, "the antiquant offset"));
   result = combined(plan, "Mul", result,
@@ -156,7 +156,7 @@ void setPaddedLengths(Plan &plan, Attention &attention, const View &key, int64_t
     return;
   const int64_t batches = key.dims[0], tokens = key.dims[2];
   Dims &lengths = attention.lengths;
-  if (attention.mask.place || attention.shift.place)
+  if (attention.mask.memory || attention.shift.memory)
     plan.reject("attenMask and pseShift must be NULL with kvPaddingSize");
   if (lengths.size() == 1)
     lengths.assign(size_t(batches), lengths[0]);
@@ -216,16 +216,16 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
                   const View &padding) {
   const bool isWhole = plan.isGood() && !isFloat(attention.key.type);
   if (!plan.isGood() ||
-      (!blockTable.place && !isWhole && isFloat(attention.value.type) && !ofKey.isGiven() &&
-       !ofValue.isGiven() && !prefix.key.place && !padding.place))
+      (!blockTable.memory && !isWhole && isFloat(attention.value.type) && !ofKey.isGiven() &&
+       !ofValue.isGiven() && !prefix.key.memory && !padding.memory))
     return;
-  if ((attention.layout == "TND" && !blockTable.place) ||
-      (blockTable.place && (prefix.key.place || padding.place)))
+  if ((attention.layout == "TND" && !blockTable.memory) ||
+      (blockTable.memory && (prefix.key.memory || padding.memory)))
     return plan.reject(
         "keys of integers need another layout than TND, or lie in blocks; a shared prefix and "
         "padding need another layout than TND, and keys that do not lie in blocks");
   View key = attention.key, value = attention.value;
-  if (blockTable.place) {
+  if (blockTable.memory) {
     const Dims &dims = blockTable.dims;
     if (blockSize < 1 || dims.size() != 2 || isFloat(blockTable.type) ||
         (attention.lengths.size() != 1 && int64_t(attention.lengths.size()) != dims[0]))
@@ -244,13 +244,13 @@ void completeKeys(Plan &plan, Attention &attention, const View &blockTable, int6
     key = headsOf(plan, key, attention.layout, attention.keyHeads, "key");
     value = headsOf(plan, value, attention.layout, attention.keyHeads, "value");
     // Without lengths, padding has no meaning.
-    if (padding.place && !attention.lengths.empty()) {
+    if (padding.memory && !attention.lengths.empty()) {
       const auto behind = int64_t(std::max(0.0, plan.elementOf(padding, "kvPaddingSize")));
       setPaddedLengths(plan, attention, key, behind);
       key = withoutPadding(plan, key, attention.lengths, behind);
       value = withoutPadding(plan, value, attention.lengths, behind);
     }
-    if (prefix.key.place) {
+    if (prefix.key.memory) {
       // Whether its triangle begins with the prefix or behind it is not documented.
       if (attention.sparseMode == 2)
         plan.reject("sparseMode 2 has no functions with a shared prefix; give 0, 1, 3 or 4");
@@ -286,9 +286,9 @@ void forEachSequence(Plan &plan, const Attention &given,
     if (plan.isGood() &&
         view->dims.size() != (areApart && (view == &given.key || view == &given.value) ? 4 : 3))
       plan.reject("query, key, value and the output must have 3 dims with TND");
-  if (plan.isGood() && (given.shift.place || given.logarithm.place))
+  if (plan.isGood() && (given.shift.memory || given.logarithm.memory))
     plan.reject("pseShift and softmaxLse have no functions with TND");
-  if (plan.isGood() && given.mask.place && given.mask.dims.size() < 2)
+  if (plan.isGood() && given.mask.memory && given.mask.dims.size() < 2)
     plan.reject("attenMask %s must have 2 dims or more with TND", textOf(given.mask.dims).c_str());
   if (!plan.isGood())
     return;
@@ -322,9 +322,9 @@ void forEachSequence(Plan &plan, const Attention &given,
     own.value = keysOf(given.value);
     own.keyLayout = "";
     for (View Attention::*numbers : {&Attention::largest, &Attention::total})
-      if ((given.*numbers).place)
+      if ((given.*numbers).memory)
         own.*numbers = sequenceOf(given.*numbers, sequence.row, sequence.rowsEnd);
-    if (given.mask.place && given.sparseMode < 2)
+    if (given.mask.memory && given.sparseMode < 2)
       for (size_t axis : {given.mask.dims.size() - 2, given.mask.dims.size() - 1}) {
         const int64_t count =
             axis + 2 == given.mask.dims.size() ? own.query.dims[2] : own.key.dims[2];
@@ -345,8 +345,8 @@ void attendSequences(Plan &plan, const Attention &given) {
 
 namespace {
 
-/// Writes rows of tokens to the places of a cache that slots number: block * size of a block +
-/// place in it. Slots below 0 are of no token.
+/// Writes rows of tokens to the positions of a cache that slots number: block * size of a block +
+/// position in it. Slots below 0 are of no token.
 void scatterRows(Plan &plan, const View &rows, const View &slots, const View &cache,
                  const char *name) {
   // [tokens, heads, width] and [blocks, tokens of a block, heads, width].
@@ -361,16 +361,16 @@ void scatterRows(Plan &plan, const View &rows, const View &slots, const View &ca
         name, textOf(rows.dims).c_str(), textOf(cache.dims).c_str(), textOf(slots.dims).c_str());
   if (!plan.isGood())
     return;
-  const int64_t tokens = rows.dims[0], places = cache.dims[0] * cache.dims[1];
+  const int64_t tokens = rows.dims[0], positions = cache.dims[0] * cache.dims[1];
   const size_t bytes = size_t(rows.dims[1] * rows.dims[2]) * size_t(bitsOf(rows.type)) / 8;
   plan.onHost({plan.dense(rows, rows.type), plan.dense(slots, ACL_INT64), cache},
               [=](const std::vector<char *> &at) -> aclError {
                 auto *slot = reinterpret_cast<const int64_t *>(at[1]);
                 for (int64_t i = 0; i < tokens; ++i)
-                  if (slot[i] >= places)
+                  if (slot[i] >= positions)
                     return fail(ACL_ERROR_INVALID_PARAM, "aclnnScatterPaKvCache",
-                                "slotMapping has %lld; the cache has %lld places",
-                                (long long)slot[i], (long long)places);
+                                "slotMapping has %lld; the cache has %lld slots",
+                                (long long)slot[i], (long long)positions);
                 for (int64_t i = 0; i < tokens; ++i)
                   if (slot[i] >= 0)
                     memcpy(at[2] + size_t(slot[i]) * bytes, at[0] + size_t(i) * bytes, bytes);

@@ -79,7 +79,7 @@ View convolved(Plan &plan, const View &image, const View &filter, const View &ad
     return {};
   const aclDataType type = promoted(image.type, filter.type);
   std::vector<View> given{plan.dense(image, type), plan.dense(filter, type)};
-  if (added.place)
+  if (added.memory)
     given.push_back(plan.dense(added, type));
   if (image.dims.size() == 4 && !conv.isTransposed) {
     for (View &view : given)

@@ -84,7 +84,7 @@ View boundedLog(Plan &plan, const View &x) {
 }
 
 View timesWeight(Plan &plan, const View &x, const View &weight) {
-  return weight.place ? times(plan, x, weight) : x;
+  return weight.memory ? times(plan, x, weight) : x;
 }
 
 /// Returns -(target * positive + (1 - target) * negative), weighted and reduced.
@@ -179,8 +179,8 @@ View crossProduct(Plan &plan, const View &self, const View &other, int64_t dim) 
   const View x = plan.broadcast(self, *dims), y = plan.broadcast(other, *dims);
   const View result = plan.make(promoted(x.type, y.type), *dims);
   for (int64_t i = 0; i < 3; ++i) {
-    auto at = [&](const View &view, int64_t place) {
-      return part(view, size_t(axis), place % 3, 1);
+    auto at = [&](const View &view, int64_t position) {
+      return part(view, size_t(axis), position % 3, 1);
     };
     plan.copy(sum(plan, "Sub", combined(plan, "Mul", at(x, i + 1), at(y, i + 2)),
                   combined(plan, "Mul", at(x, i + 2), at(y, i + 1))),

@@ -415,7 +415,7 @@ Gates gates(Plan &plan, const aclTensor *x, const aclTensor *finishedOptional, i
   if (!plan.isGood())
     return {};
   const View shares = divides ? softmaxOf(plan, "SoftmaxV2", best[0], last) : best[0];
-  if (!finished.place)
+  if (!finished.memory)
     return {shares, best[1], all};
   Dims column = finished.dims;
   column.push_back(1);
@@ -436,7 +436,7 @@ aclnnStatus aclnnMoeGatingTopKSoftmaxGetWorkspaceSize(const aclTensor *x,
   Plan plan(__func__);
   const View shares = plan.output(yOut, "yOut"),
              experts = plan.output(expertIdxOut, "expertIdxOut"),
-             places = plan.output(rowIdxOut, "rowIdxOut");
+             positions = plan.output(rowIdxOut, "rowIdxOut");
   const Gates found = gates(plan, x, finishedOptional, k, false);
   plan.write(found.shares, shares);
   plan.write(found.experts, experts);
@@ -449,7 +449,7 @@ aclnnStatus aclnnMoeGatingTopKSoftmaxGetWorkspaceSize(const aclTensor *x,
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < k; ++j)
       numbers.push_back(i + j * rows);
-  plan.write(indexTensor(plan, numbers, dims), places);
+  plan.write(indexTensor(plan, numbers, dims), positions);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MoeGatingTopKSoftmax)
@@ -485,7 +485,7 @@ aclnnStatus aclnnMoeInitRoutingGetWorkspaceSize(const aclTensor *x, const aclTen
   const View tokens = plan.input(x, "x"), rows = plan.input(rowIdx, "rowIdx"),
              experts = plan.input(expertIdx, "expertIdx"),
              expanded = plan.output(expandedXOut, "expandedXOut"),
-             places = plan.output(expandedRowIdxOut, "expandedRowIdxOut"),
+             positions = plan.output(expandedRowIdxOut, "expandedRowIdxOut"),
              sorted = plan.output(expandedExpertIdxOut, "expandedExpertIdxOut");
   const int64_t all = countOf(rows.dims);
   if (plan.isGood() &&
@@ -522,7 +522,7 @@ aclnnStatus aclnnMoeInitRoutingGetWorkspaceSize(const aclTensor *x, const aclTen
                 return ACL_SUCCESS;
               });
   plan.write(moved, expanded);
-  plan.write(order, places);
+  plan.write(order, positions);
   plan.write(named, sorted);
   return plan.finish(size, executor);
 }
@@ -560,27 +560,27 @@ aclnnStatus aclnnMoeFinalizeRoutingGetWorkspaceSize(const aclTensor *expandedX, 
   const View given = plan.input(expandedX, "expandedX"), first = plan.input(x1, "x1"),
              second = plan.input(x2Optional, "x2", true), biases = plan.input(bias, "bias"),
              factors = plan.input(scales, "scales"),
-             places = plan.input(expandedRowIdx, "expandedRowIdx"),
+             positions = plan.input(expandedRowIdx, "expandedRowIdx"),
              experts = plan.input(expandedExpertIdx, "expandedExpertIdx"),
              y = plan.output(out, "out");
   if (plan.isGood() &&
       (given.dims.size() != 2 || factors.dims.size() != 2 || experts.dims != factors.dims ||
-       places.dims != Dims{countOf(factors.dims)} || first.dims != y.dims || y.dims.size() != 2 ||
-       y.dims[0] != factors.dims[0]))
+       positions.dims != Dims{countOf(factors.dims)} || first.dims != y.dims ||
+       y.dims.size() != 2 || y.dims[0] != factors.dims[0]))
     plan.reject("expandedX and out must have 2 dims, scales and expandedExpertIdx a row for each "
                 "of out, and expandedRowIdx as many elements as they");
   if (!plan.isGood())
     return plan.finish(size, executor);
   const int64_t rows = factors.dims[0];
   View result = plan.dense(first, ACL_FLOAT);
-  if (second.place)
+  if (second.memory)
     result = combined(plan, "Add", result, second);
   for (int64_t i = 0; plan.isGood() && i < factors.dims[1]; ++i) {
     const View expert = plan.reshaped(plan.dense(part(experts, 1, i, 1), experts.type), {rows});
-    const View token =
-        combined(plan, "Add",
-                 plan.dense(taken(plan, given, 0, rowsOf(plan, places, i * rows, rows)), ACL_FLOAT),
-                 taken(plan, biases, 0, expert));
+    const View token = combined(
+        plan, "Add",
+        plan.dense(taken(plan, given, 0, rowsOf(plan, positions, i * rows, rows)), ACL_FLOAT),
+        taken(plan, biases, 0, expert));
     result = combined(plan, "Add", result, combined(plan, "Mul", token, part(factors, 1, i, 1)));
   }
   plan.write(result, y);

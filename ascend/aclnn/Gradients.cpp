@@ -93,13 +93,13 @@ View embeddingGradient(Plan &plan, const View &gradient, const View &indices, in
   if (!plan.isGood())
     return {};
   const int64_t count = countOf(indices.dims), width = gradient.dims.back();
-  const View places = plan.reshaped(plan.dense(indices, ACL_INT64), {count, 1});
+  const View positions = plan.reshaped(plan.dense(indices, ACL_INT64), {count, 1});
   View given = plan.reshaped(plan.dense(gradient, ACL_FLOAT), {count, width});
-  given = chosen(plan, comparison(plan, "Eq", places, plan.constant(double(ignored), ACL_INT64)),
+  given = chosen(plan, comparison(plan, "Eq", positions, plan.constant(double(ignored), ACL_INT64)),
                  plan.constant(0, ACL_FLOAT), given);
   const View none = plan.make(ACL_FLOAT, {rows, width});
   plan.copy(plan.broadcast(plan.constant(0, ACL_FLOAT), none.dims), none);
-  return plan.apply("ScatterNdAdd", {none, places, given}, {{ACL_FLOAT, none.dims}})[0];
+  return plan.apply("ScatterNdAdd", {none, positions, given}, {{ACL_FLOAT, none.dims}})[0];
 }
 
 } // namespace
@@ -174,7 +174,7 @@ aclnnStatus aclnnApplyAdamWV2GetWorkspaceSize(aclTensor *varRef, aclTensor *mRef
   const View variable = plan.input(varRef, "varRef"), m = plan.input(mRef, "mRef"),
              v = plan.input(vRef, "vRef"), gradient = plan.input(grad, "grad"),
              steps = plan.input(step, "step"),
-             most = plan.input(maxGradNormOptionalRef, "maxGradNormRef", !amsgrad);
+             maxValue = plan.input(maxGradNormOptionalRef, "maxGradNormRef", !amsgrad);
   if (plan.isGood() && (countOf(steps.dims) != 1 || gradient.dims != variable.dims))
     plan.reject("step must have one element, and grad the dims of varRef");
   if (!plan.isGood())
@@ -194,7 +194,7 @@ aclnnStatus aclnnApplyAdamWV2GetWorkspaceSize(aclTensor *varRef, aclTensor *mRef
   };
   View peak = second;
   if (amsgrad)
-    peak = combined(plan, "Maximum", plan.dense(most, ACL_FLOAT), second);
+    peak = combined(plan, "Maximum", plan.dense(maxValue, ACL_FLOAT), second);
   const View size2 =
       computed(plan, "Sqrt", combined(plan, "RealDiv", peak, correction(double(beta2))));
   const View change =
@@ -244,8 +244,8 @@ static void writeNormGradients(Plan &plan, const View &gradient, const View &giv
                                combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
                                         plan.reshaped(plan.dense(average, ACL_FLOAT), column)),
                                r);
-  if (ofInput.place) {
-    const View weighted = weight.place ? times(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
+  if (ofInput.memory) {
+    const View weighted = weight.memory ? times(plan, g, plan.dense(weight, ACL_FLOAT)) : g;
     const View first =
         withNumber(plan, "Mul", sumOver(plan, weighted, inner, true), 1 / double(width));
     const View second = withNumber(
@@ -253,11 +253,11 @@ static void writeNormGradients(Plan &plan, const View &gradient, const View &giv
     const View result = times(
         plan, r,
         combined(plan, "Sub", combined(plan, "Sub", weighted, first), times(plan, normal, second)));
-    plan.write(more.place ? sum(plan, "Add", result, more) : result, ofInput);
+    plan.write(more.memory ? sum(plan, "Add", result, more) : result, ofInput);
   }
-  if (ofWeight.place)
+  if (ofWeight.memory)
     plan.write(sumOver(plan, times(plan, g, normal), outer, false), ofWeight);
-  if (ofBias.place)
+  if (ofBias.memory)
     plan.write(sumOver(plan, g, outer, false), ofBias);
 }
 

@@ -14,8 +14,8 @@ View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap>
   for (const Tap &tap : taps) {
     if (!plan.isGood())
       return {};
-    const int64_t count = int64_t(tap.places.size());
-    View moved = taken(plan, self, int64_t(axis), indexTensor(plan, tap.places, {count}));
+    const int64_t count = int64_t(tap.positions.size());
+    View moved = taken(plan, self, int64_t(axis), indexTensor(plan, tap.positions, {count}));
     if (taps.size() == 1)
       return moved;
     Dims dims(self.dims.size() - axis, 1);
@@ -23,9 +23,9 @@ View resampled(Plan &plan, const View &self, size_t axis, const std::vector<Tap>
     const View weights = plan.make(ACL_DOUBLE, dims);
     if (plan.isGood())
       std::copy(tap.weights.begin(), tap.weights.end(),
-                static_cast<double *>(weights.place->data()));
+                static_cast<double *>(weights.memory->data()));
     moved = combined(plan, "Mul", plan.dense(moved, ACL_FLOAT), plan.dense(weights, ACL_FLOAT));
-    result = result.place ? combined(plan, "Add", result, moved) : moved;
+    result = result.memory ? combined(plan, "Add", result, moved) : moved;
   }
   return result;
 }
@@ -35,7 +35,7 @@ static double sourceOf(int64_t at, int64_t from, int64_t to, bool alignCorners, 
   if (alignCorners)
     return to > 1 ? double(at) * double(from - 1) / double(to - 1) : 0;
   const double step = scale > 0 ? 1 / scale : double(from) / double(to);
-  // Behind the last element all are like it; places that far are no whole numbers of 64 bits.
+  // Behind the last element all are like it; positions that far are no whole numbers of 64 bits.
   return std::min((double(at) + 0.5) * step - 0.5, double(from) + 1);
 }
 
@@ -44,7 +44,7 @@ std::vector<Tap> nearestTaps(int64_t from, int64_t to, bool isExact, double scal
   const double step = scale > 0 ? 1 / scale : double(from) / double(to);
   for (int64_t i = 0; i < to; ++i)
     // A tiny scale leads far beyond the axis, or to 0 * infinity.
-    tap.places.push_back(int64_t(std::fmin(
+    tap.positions.push_back(int64_t(std::fmin(
         std::fmax(std::floor((double(i) + (isExact ? 0.5 : 0)) * step), 0), double(from - 1))));
   return {tap};
 }
@@ -55,8 +55,8 @@ std::vector<Tap> linearTaps(int64_t from, int64_t to, bool alignCorners, double 
     const double source = std::max(sourceOf(i, from, to, alignCorners, scale), 0.0);
     const int64_t low = std::min(int64_t(source), from - 1);
     const double share = std::min(source - double(low), 1.0);
-    taps[0].places.push_back(low);
-    taps[1].places.push_back(std::min(low + 1, from - 1));
+    taps[0].positions.push_back(low);
+    taps[1].positions.push_back(std::min(low + 1, from - 1));
     taps[0].weights.push_back(1 - share);
     taps[1].weights.push_back(share);
   }
@@ -88,12 +88,12 @@ std::vector<Tap> filterTaps(int64_t from, int64_t to, bool alignCorners, double 
       total += filter((double(at) - centre + 0.5) / stretch);
     while (int64_t(taps.size()) < std::max<int64_t>(high - low, 2)) {
       taps.emplace_back();
-      taps.back().places.assign(size_t(i), 0);
+      taps.back().positions.assign(size_t(i), 0);
       taps.back().weights.assign(size_t(i), 0);
     }
     for (size_t tap = 0; tap < taps.size(); ++tap) {
       const int64_t at = low + int64_t(tap);
-      taps[tap].places.push_back(std::min(at, from - 1));
+      taps[tap].positions.push_back(std::min(at, from - 1));
       taps[tap].weights.push_back(
           at < high && total != 0 ? filter((double(at) - centre + 0.5) / stretch) / total : 0);
     }
@@ -111,7 +111,7 @@ std::vector<Tap> cubicTaps(int64_t from, int64_t to, bool alignCorners, double s
       const double x = std::abs(source - double(low + tap - 1));
       taps[size_t(tap)].weights.push_back(x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1
                                                  : ((x - 5) * x + 8) * x * a - 4 * a);
-      taps[size_t(tap)].places.push_back(std::clamp<int64_t>(low + tap - 1, 0, from - 1));
+      taps[size_t(tap)].positions.push_back(std::clamp<int64_t>(low + tap - 1, 0, from - 1));
     }
   }
   return taps;

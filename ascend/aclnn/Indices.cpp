@@ -142,7 +142,7 @@ View oneHot(Plan &plan, const View &self, int64_t classes, const View &on, const
   return chosen(plan, hit, plan.reshaped(on, {1}), plan.reshaped(off, {1}));
 }
 
-/// Orders a dim; returns values and places.
+/// Orders a dim; returns values and positions.
 std::pair<View, View> sorted(Plan &plan, const View &self, int64_t dim, bool descending) {
   const int64_t axis = plan.axisOf(dim, self.dims.size());
   if (!plan.isGood())
@@ -207,17 +207,17 @@ aclnnStatus aclnnInplaceIndexFillTensorGetWorkspaceSize(aclTensor *selfRef, int6
                                                         aclOpExecutor **executor) {
   Plan plan(__func__);
   const View y = plan.output(selfRef, "selfRef");
-  const Dims places = plan.numbers(index, "index");
+  const Dims positions = plan.numbers(index, "index");
   const View filler = scalarOf(plan, value, "value", y.type);
   const int64_t axis = plan.axisOf(dim, y.dims.size());
   if (plan.isGood() && y.dims.empty())
     plan.reject("selfRef has no dims");
-  for (int64_t place : places) {
+  for (int64_t position : positions) {
     if (!plan.isGood())
       break;
-    const int64_t whole = y.dims[size_t(axis)], at = place < 0 ? place + whole : place;
+    const int64_t whole = y.dims[size_t(axis)], at = position < 0 ? position + whole : position;
     if (at < 0 || at >= whole) {
-      plan.reject("index has %lld; dim %lld has %lld elements", (long long)place, (long long)dim,
+      plan.reject("index has %lld; dim %lld has %lld elements", (long long)position, (long long)dim,
                   (long long)whole);
       break;
     }
@@ -246,9 +246,9 @@ aclnnStatus aclnnSortGetWorkspaceSize(const aclTensor *self, bool, int64_t dim, 
   const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),
              indices = plan.output(indicesOut, "indicesOut");
   // Equal elements keep their order, whether the program asks for it or not.
-  const auto [ordered, places] = sorted(plan, x, dim, descending);
+  const auto [ordered, positions] = sorted(plan, x, dim, descending);
   plan.write(ordered, values);
-  plan.write(places, indices);
+  plan.write(positions, indices);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Sort)

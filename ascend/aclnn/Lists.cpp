@@ -18,7 +18,7 @@ template <const char *op> View combine(Plan &plan, const View &left, const View 
 
 using Lists = std::initializer_list<std::pair<const aclTensorList *, const char *>>;
 
-/// Makes the plan of a function that is called with the tensors of lists at each place.
+/// Makes the plan of a function that is called with the tensors of lists at each position.
 template <typename Function>
 aclnnStatus listPlan(const char *name, Lists given, const aclTensorList *out, uint64_t *size,
                      aclOpExecutor **executor, Function function) {

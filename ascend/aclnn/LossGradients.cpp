@@ -38,7 +38,7 @@ View entropySlope(Plan &plan, const View &self, const View &target, const View &
   const View slope = combined(
       plan, "RealDiv",
       combined(plan, "Sub", x, plan.isGood() ? plan.dense(target, ACL_FLOAT) : View()), spread);
-  return weight.place ? times(plan, slope, weight) : slope;
+  return weight.memory ? times(plan, slope, weight) : slope;
 }
 
 /// sigmoid(x) * (1 + (p - 1) * t) - p * t, where p is the weight of what is true.
@@ -48,14 +48,14 @@ View logitSlope(Plan &plan, const View &self, const View &target, const View &we
              t = plan.isGood() ? plan.dense(target, ACL_FLOAT) : View();
   const View share = computed(plan, "Sigmoid", x);
   View slope;
-  if (positive.place) {
+  if (positive.memory) {
     const View weighted = times(plan, t, positive);
     slope = combined(plan, "Sub",
                      times(plan, share, combined(plan, "Add", weighted, rest(plan, t))), weighted);
   } else {
     slope = combined(plan, "Sub", share, t);
   }
-  return weight.place ? times(plan, slope, weight) : slope;
+  return weight.memory ? times(plan, slope, weight) : slope;
 }
 
 View withReduction(Plan &plan, const View &gradient, const View &slope, int64_t reduction) {
@@ -67,7 +67,7 @@ View withReduction(Plan &plan, const View &gradient, const View &slope, int64_t 
   return reduction == 1 ? withNumber(plan, "Mul", given, 1 / double(countOf(slope.dims))) : given;
 }
 
-/// -gradient * weight of the class, at the place of the class in each row.
+/// -gradient * weight of the class, at the position of the class in each row.
 View classGradient(Plan &plan, const View &gradient, const View &self, const View &target,
                    const View &weight, int64_t reduction, int64_t ignored, const View &total) {
   const size_t rank = self.dims.size();
@@ -132,11 +132,11 @@ View targetSlope(Plan &plan, const View &self, const View &target, const View &w
                 textOf(self.dims).c_str());
   const View x = plan.isGood() ? plan.dense(self, ACL_FLOAT) : View();
   View sure = computed(plan, "LogSigmoid", x);
-  if (positive.place)
+  if (positive.memory)
     sure = times(plan, sure, positive);
   const View slope =
       combined(plan, "Sub", computed(plan, "LogSigmoid", unary(plan, "Neg", x)), sure);
-  return weight.place ? times(plan, slope, weight) : slope;
+  return weight.memory ? times(plan, slope, weight) : slope;
 }
 
 /// log(t) + 1 - x, and 0 where t is 0; with t a logarithm, exp(t) * (t + 1 - x).

@@ -35,14 +35,14 @@ RowClasses classesOf(Plan &plan, const View &self, const View &target, const Vie
   // A negative class is none: an index would count it from the end.
   const View known = chosen(plan, comparison(plan, "Lt", classes, plan.constant(0, ACL_INT64)),
                             plan.constant(double(self.dims[1]), ACL_INT64), classes);
-  const View places = chosen(plan, rows.counts, known, plan.constant(0, ACL_INT64));
+  const View positions = chosen(plan, rows.counts, known, plan.constant(0, ACL_INT64));
   const View none = plan.constant(0, ACL_FLOAT);
   rows.share =
-      chosen(plan, rows.counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, places), none);
+      chosen(plan, rows.counts, taken(plan, plan.dense(weight, ACL_FLOAT), 0, positions), none);
   if (!plan.isGood())
     return {};
   const View picked = plan.apply(
-      "GatherElements", {plan.dense(self, ACL_FLOAT), plan.reshaped(places, {self.dims[0], 1})},
+      "GatherElements", {plan.dense(self, ACL_FLOAT), plan.reshaped(positions, {self.dims[0], 1})},
       {{ACL_FLOAT, {self.dims[0], 1}}}, Json::array({attribute("axis", "int", 1)}))[0];
   // Ignored rows are selected away instead of multiplied by 0, as their loss may be infinite.
   rows.losses = chosen(plan, rows.counts,
@@ -170,8 +170,9 @@ aclnnStatus aclnnCrossEntropyLossGetWorkspaceSize(
   if (!plan.isGood())
     return plan.finish(size, executor);
   const View weight =
-      given.place ? given
-                  : plan.dense(plan.broadcast(plan.constant(1, ACL_FLOAT), {x.dims[1]}), ACL_FLOAT);
+      given.memory
+          ? given
+          : plan.dense(plan.broadcast(plan.constant(1, ACL_FLOAT), {x.dims[1]}), ACL_FLOAT);
   const View scores = softmaxOf(plan, "LogSoftmaxV2", plan.dense(x, ACL_FLOAT), 1);
   plan.write(scores, logarithms);
   const RowClasses rows = classesOf(plan, scores, classes, weight, ignoreIndex);

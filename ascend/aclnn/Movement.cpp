@@ -30,7 +30,7 @@ View permuted(const View &view, const Dims &order) {
 View indexTensor(Plan &plan, const Dims &values, const Dims &dims) {
   View view = plan.make(ACL_INT64, dims);
   if (plan.isGood())
-    std::copy(values.begin(), values.end(), static_cast<int64_t *>(view.place->data()));
+    std::copy(values.begin(), values.end(), static_cast<int64_t *>(view.memory->data()));
   return view;
 }
 
@@ -56,21 +56,21 @@ namespace {
 void join(Plan &plan, const std::vector<View> &views, int64_t dim, const View &output) {
   if (output.dims.empty())
     return plan.reject("the output must have a dim");
-  int64_t place = 0;
+  int64_t position = 0;
   for (const View &view : views) {
     Dims expected = output.dims;
     if (view.dims.size() == expected.size() && !expected.empty())
       expected[size_t(dim)] = view.dims[size_t(dim)];
     if (expected.empty() || view.dims != expected ||
-        place + view.dims[size_t(dim)] > output.dims[size_t(dim)])
+        position + view.dims[size_t(dim)] > output.dims[size_t(dim)])
       return plan.reject("%s does not fit the output %s along dim %lld", textOf(view.dims).c_str(),
                          textOf(output.dims).c_str(), (long long)dim);
-    plan.copy(view, part(output, size_t(dim), place, view.dims[size_t(dim)]));
-    place += view.dims[size_t(dim)];
+    plan.copy(view, part(output, size_t(dim), position, view.dims[size_t(dim)]));
+    position += view.dims[size_t(dim)];
   }
-  if (place != output.dims[size_t(dim)])
-    plan.reject("the tensors have %lld elements along dim %lld, the output %lld", (long long)place,
-                (long long)dim, (long long)output.dims[size_t(dim)]);
+  if (position != output.dims[size_t(dim)])
+    plan.reject("the tensors have %lld elements along dim %lld, the output %lld",
+                (long long)position, (long long)dim, (long long)output.dims[size_t(dim)]);
 }
 
 aclnnStatus fill(const char *function, const aclTensor *target, const Scalar &value, uint64_t *size,
@@ -275,7 +275,7 @@ aclnnStatus aclnnArangeGetWorkspaceSize(const aclScalar *start, const aclScalar 
   if (plan.isGood()) {
     const View values = plan.make(ACL_DOUBLE, {int64_t(count)});
     for (int64_t i = 0; plan.isGood() && i < int64_t(count); ++i)
-      static_cast<double *>(values.place->data())[i] = from + double(i) * by;
+      static_cast<double *>(values.memory->data())[i] = from + double(i) * by;
     plan.write(values, y);
   }
   return plan.finish(size, executor);

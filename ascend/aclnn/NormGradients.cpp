@@ -97,17 +97,17 @@ aclnnStatus aclnnBatchNormBackwardGetWorkspaceSize(
             combined(plan, "Sub", plan.dense(given, ACL_FLOAT),
                      along(plan, mean, given.dims, 1, training ? "saveMean" : "runningMean")),
             inverse);
-  if (wanted.ofInput.place) {
+  if (wanted.ofInput.memory) {
     View weighted = g;
-    if (factors.place)
+    if (factors.memory)
       weighted = times(plan, g, along(plan, factors, given.dims, 1, "weight"));
     plan.write(training ? throughNorm(plan, weighted, normal, inverse, others)
                         : times(plan, weighted, inverse),
                wanted.ofInput);
   }
-  if (wanted.ofWeight.place)
+  if (wanted.ofWeight.memory)
     plan.write(totalOver(plan, times(plan, g, normal), others, false), wanted.ofWeight);
-  if (wanted.ofBias.place)
+  if (wanted.ofBias.memory)
     plan.write(totalOver(plan, g, others, false), wanted.ofBias);
   return plan.finish(size, executor);
 }
@@ -123,9 +123,9 @@ aclnnStatus aclnnGroupNormBackwardGetWorkspaceSize(
              average = plan.input(mean, "mean"), spread = plan.input(rstd, "rstd"),
              factors = plan.input(gamma, "gamma", true);
   const Wanted wanted(plan, outputMask, gradInput, gradGammaOut, gradBetaOut);
-  constexpr int64_t most = 1 << 28;
+  constexpr int64_t max = 1 << 28;
   const bool fits =
-      N >= 0 && C >= 1 && HxW >= 0 && std::max({N, C, HxW}) <= most && group >= 1 && C % group == 0;
+      N >= 0 && C >= 1 && HxW >= 0 && std::max({N, C, HxW}) <= max && group >= 1 && C % group == 0;
   if (plan.isGood() && (!fits || countOf(given.dims) != N * C * HxW ||
                         countOf(gradient.dims) != countOf(given.dims) ||
                         countOf(average.dims) != N * group || countOf(spread.dims) != N * group))
@@ -141,19 +141,19 @@ aclnnStatus aclnnGroupNormBackwardGetWorkspaceSize(
   const View g = asGroups(gradient, grouped), inverse = asGroups(spread, column);
   const View normal = times(
       plan, combined(plan, "Sub", asGroups(given, grouped), asGroups(average, column)), inverse);
-  if (wanted.ofInput.place) {
+  if (wanted.ofInput.memory) {
     View weighted = g;
-    if (factors.place)
+    if (factors.memory)
       weighted =
           times(plan, plan.reshaped(g, channels), along(plan, factors, channels, 1, "gamma"));
     const View result = throughNorm(plan, plan.isGood() ? plan.reshaped(weighted, grouped) : g,
                                     normal, inverse, {2, 3});
     writeOptional(plan, result, wanted.ofInput);
   }
-  if (wanted.ofWeight.place)
+  if (wanted.ofWeight.memory)
     plan.write(totalOver(plan, plan.reshaped(times(plan, g, normal), channels), {0, 2}, false),
                wanted.ofWeight);
-  if (wanted.ofBias.place)
+  if (wanted.ofBias.memory)
     plan.write(totalOver(plan, plan.reshaped(g, channels), {0, 2}, false), wanted.ofBias);
   return plan.finish(size, executor);
 }

@@ -28,12 +28,12 @@ Dims lastAxes(const Dims &dims, size_t count) {
 
 /// Combines with a weight, where there is one.
 View weighted(Plan &plan, const char *op, const View &x, const View &weight) {
-  return weight.place && plan.isGood() ? plan.map(op, {x, plan.dense(weight, x.type)}) : x;
+  return weight.memory && plan.isGood() ? plan.map(op, {x, plan.dense(weight, x.type)}) : x;
 }
 
 /// Returns a vector as a tensor that is broadcast along the second of `rank` dims.
 View alongChannels(Plan &plan, const View &vector, size_t rank) {
-  if (!vector.place || !plan.isGood())
+  if (!vector.memory || !plan.isGood())
     return {};
   Dims dims(rank, 1);
   dims[1] = countOf(vector.dims);
@@ -138,7 +138,7 @@ aclnnStatus aclnnAddLayerNormGetWorkspaceSize(const aclTensor *x1, const aclTens
                 textOf(offset.dims).c_str(), textOf(first.dims).c_str());
   if (plan.isGood()) {
     View x = sum(plan, "Add", plan.dense(first, ACL_FLOAT), second);
-    if (bias.place)
+    if (bias.memory)
       x = combined(plan, "Add", x, bias);
     layerNorm(plan, x, 1, epsilon, weight, offset, y, means, deviations);
     if (additionalOutput)
@@ -262,14 +262,14 @@ static View shiftedNorm(Plan &plan, const QuantizedNorm &given, const View &y1, 
              weight = plan.input(given.gamma, "gamma"), beta = plan.input(given.beta, "beta", true),
              both = plan.output(given.xOut, "xOut"),
              rmsNorm = plan.output(given.rmsNormOut, "rmsNormOut", true);
-  if (plan.isGood() && (y1.type != ACL_INT8 || (y2.place && y2.type != ACL_INT8)))
+  if (plan.isGood() && (y1.type != ACL_INT8 || (y2.memory && y2.type != ACL_INT8)))
     plan.reject("y1Out and y2Out must be of int8");
-  if (plan.isGood() && beta.place && beta.dims != weight.dims)
+  if (plan.isGood() && beta.memory && beta.dims != weight.dims)
     plan.reject("beta %s must have the dims of gamma %s", textOf(beta.dims).c_str(),
                 textOf(weight.dims).c_str());
   const View normal = normOfSum(plan, first, second, weight, given.epsilon, both);
   writeOptional(plan, normal, rmsNorm);
-  return beta.place && plan.isGood() ? weighted(plan, "Add", normal, beta) : normal;
+  return beta.memory && plan.isGood() ? weighted(plan, "Add", normal, beta) : normal;
 }
 
 static aclnnStatus addRmsNormQuant(const char *name, const QuantizedNorm &given,
@@ -282,15 +282,15 @@ static aclnnStatus addRmsNormQuant(const char *name, const QuantizedNorm &given,
              zero1 = plan.input(zeroPoints1, "zeroPoints1", true),
              zero2 = plan.input(zeroPoints2, "zeroPoints2", true),
              y1 = plan.output(given.y1Out, "y1Out"),
-             y2 = scale2.place ? plan.output(given.y2Out, "y2Out") : View();
+             y2 = scale2.memory ? plan.output(given.y2Out, "y2Out") : View();
   const View normal = shiftedNorm(plan, given, y1, y2);
   if (plan.isGood() && plan.axisOf(axis, normal.dims.size()) + 1 != int64_t(normal.dims.size()))
     plan.reject("axis is %lld; it must be the last one", (long long)axis);
   auto quantized = [&](const View &scale, const View &zero, const View &target) {
-    if (!scale.place || !plan.isGood())
+    if (!scale.memory || !plan.isGood())
       return;
     View values = combined(plan, divMode ? "RealDiv" : "Mul", normal, plan.dense(scale, ACL_FLOAT));
-    if (zero.place && plan.isGood())
+    if (zero.memory && plan.isGood())
       values = combined(plan, "Add", values, plan.dense(zero, ACL_FLOAT));
     plan.write(computed(plan, "Round", values), target);
   };
@@ -332,14 +332,14 @@ static aclnnStatus addRmsNormDynamicQuant(const char *name, const QuantizedNorm 
   const View smooth1 = plan.input(smoothScale1, "smoothScale1", true),
              smooth2 = plan.input(smoothScale2, "smoothScale2", true),
              y1 = plan.output(given.y1Out, "y1Out"),
-             y2 = smooth2.place ? plan.output(given.y2Out, "y2Out") : View(),
+             y2 = smooth2.memory ? plan.output(given.y2Out, "y2Out") : View(),
              scale1 = plan.output(scale1Out, "scale1Out"),
-             scale2 = smooth2.place ? plan.output(scale2Out, "scale2Out") : View();
+             scale2 = smooth2.memory ? plan.output(scale2Out, "scale2Out") : View();
   if (outputMask &&
-      plan.truths(outputMask, "outputMask") != std::vector<bool>{true, bool(smooth2.place)})
+      plan.truths(outputMask, "outputMask") != std::vector<bool>{true, bool(smooth2.memory)})
     plan.reject(
         "outputMask must be true for y1Out, and true for y2Out where smoothScale2 is given");
-  if (smooth2.place && !smooth1.place)
+  if (smooth2.memory && !smooth1.memory)
     plan.reject("smoothScale2 needs smoothScale1");
   const View normal = shiftedNorm(plan, given, y1, y2);
   // The largest element of a row becomes 127.
@@ -355,7 +355,7 @@ static aclnnStatus addRmsNormDynamicQuant(const char *name, const QuantizedNorm 
     writeOptional(plan, scale, scaleTarget);
   };
   quantized(smooth1, y1, scale1);
-  if (smooth2.place)
+  if (smooth2.memory)
     quantized(smooth2, y2, scale2);
   return plan.finish(size, executor);
 }
@@ -507,7 +507,7 @@ aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTens
              newVar = plan.output(runningVar, "runningVar", true);
   if (plan.isGood() && (given.dims.size() < 2 || given.dims.size() > 5))
     plan.reject("input must have 2 to 5 dims, of which the second are the channels");
-  if (plan.isGood() && !training && (!runMean.place || !runVar.place))
+  if (plan.isGood() && !training && (!runMean.memory || !runVar.memory))
     plan.reject("runningMean and runningVar must be given unless training");
   if (!plan.isGood())
     return plan.finish(size, executor);
@@ -525,7 +525,7 @@ aclnnStatus aclnnBatchNormGetWorkspaceSize(const aclTensor *input, const aclTens
     // The running variance is that of a sample.
     const double count = double(countOf(x.dims)) / double(x.dims[1]);
     auto follow = [&](const View &before, const View &batch, double factor, const View &target) {
-      if (target.place)
+      if (target.memory)
         writeOptional(plan,
                       sum(plan, "Add",
                           withNumber(plan, "Mul", alongChannels(plan, before, rank), 1 - momentum),

@@ -23,11 +23,11 @@ View diagonalOf(const View &matrix, int64_t diagonal) {
 
 /// Returns a square matrix with a vector on a diagonal.
 View onDiagonal(Plan &plan, const View &vector, int64_t diagonal) {
-  constexpr int64_t most = 1 << 20;
-  const int64_t size = vector.dims[0] + std::abs(std::clamp(diagonal, -most, most));
+  constexpr int64_t max = 1 << 20;
+  const int64_t size = vector.dims[0] + std::abs(std::clamp(diagonal, -max, max));
   const View matrix = plan.make(vector.type, {size, size});
   plan.copy(plan.broadcast(plan.constant(0, vector.type), matrix.dims), matrix);
-  plan.copy(vector, diagonalOf(matrix, std::clamp(diagonal, -most, most)));
+  plan.copy(vector, diagonalOf(matrix, std::clamp(diagonal, -max, max)));
   return matrix;
 }
 
@@ -66,8 +66,8 @@ View sliced(Plan &plan, const View &self, const Dims &starts, const Dims &ends, 
     if (!plan.isGood())
       break;
     const int64_t size = self.dims[size_t(axis)];
-    auto bound = [&](int64_t place) {
-      return std::clamp<int64_t>(place < 0 ? place + size : place, 0, size);
+    auto bound = [&](int64_t position) {
+      return std::clamp<int64_t>(position < 0 ? position + size : position, 0, size);
     };
     const int64_t start = bound(starts[i]), end = std::max(bound(ends[i]), start);
     const int64_t step = std::min(steps[i], std::max<int64_t>(size, 1));
@@ -89,7 +89,8 @@ View shuffled(Plan &plan, const View &self, int64_t groups) {
   return plan.reshaped(plan.dense(permuted(parts, {0, 2, 1, 3}), self.type), self.dims);
 }
 
-/// Writes updates to a place of an axis of each batch: [places], or [batch, place] in rows.
+/// Writes updates to a position of an axis of each batch: [positions], or [batch, position] in
+/// rows.
 View withUpdates(Plan &plan, const View &data, const View &indices, const View &updates,
                  int64_t dim) {
   const int64_t axis = plan.axisOf(dim, data.dims.size());
@@ -108,7 +109,7 @@ View withUpdates(Plan &plan, const View &data, const View &indices, const View &
   if (!plan.isGood())
     return {};
   const View result = plan.make(data.type, data.dims), given = plan.dense(updates, data.type),
-             places = plan.dense(indices, ACL_INT64);
+             positions = plan.dense(indices, ACL_INT64);
   plan.copy(data, result);
   int64_t outer = 1, inner = 1;
   for (size_t i = 1; i < data.dims.size(); ++i)
@@ -116,15 +117,15 @@ View withUpdates(Plan &plan, const View &data, const View &indices, const View &
   const int64_t rows = updates.dims[0], width = data.dims[size_t(axis)],
                 count = updates.dims[size_t(axis)], batches = data.dims[0];
   const size_t bytes = bitsOf(data.type) / 8;
-  plan.onHost({result, given, places}, [=](const std::vector<char *> &at) -> aclError {
-    auto *place = reinterpret_cast<const int64_t *>(at[2]);
+  plan.onHost({result, given, positions}, [=](const std::vector<char *> &at) -> aclError {
+    auto *position = reinterpret_cast<const int64_t *>(at[2]);
     for (int64_t row = 0; row < rows; ++row) {
-      const int64_t batch = isPair ? place[2 * row] : row;
-      const int64_t start = place[isPair ? 2 * row + 1 : row];
+      const int64_t batch = isPair ? position[2 * row] : row;
+      const int64_t start = position[isPair ? 2 * row + 1 : row];
       if (batch < 0 || batch >= batches || start < 0 || start > width - count)
         return fail(ACL_ERROR_INVALID_PARAM, "aclnnInplaceScatterUpdate",
-                    "row %lld goes to place %lld of batch %lld, which is not there", (long long)row,
-                    (long long)start, (long long)batch);
+                    "row %lld goes to position %lld of batch %lld, which is not there",
+                    (long long)row, (long long)start, (long long)batch);
       for (int64_t i = 0; i < outer; ++i)
         memcpy(at[0] + size_t(((batch * outer + i) * width + start) * inner) * bytes,
                at[1] + size_t((row * outer + i) * count * inner) * bytes,

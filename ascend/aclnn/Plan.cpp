@@ -40,7 +40,7 @@ size_t reachOf(const View &view) {
 aclError resolve(const char *function, const View &view, char *&address,
                  std::shared_ptr<Block> &block) {
   const size_t needed = (reachOf(view) * bitsOf(view.type) + 7) / 8;
-  address = static_cast<char *>(view.place->data()) + view.offset * int64_t(bitsOf(view.type)) / 8;
+  address = static_cast<char *>(view.memory->data()) + view.offset * int64_t(bitsOf(view.type)) / 8;
   if (needed == 0)
     return ACL_SUCCESS;
   return requireDevice(function, "the data of a tensor", address, needed, block);
@@ -94,9 +94,11 @@ private:
 
 } // namespace
 
-Place::Place(size_t bytes) { allocate("aclnn", &own, std::max<size_t>(bytes, 1), true); }
+DeviceMemory::DeviceMemory(size_t bytes) {
+  allocate("aclnn", &own, std::max<size_t>(bytes, 1), true);
+}
 
-Place::~Place() {
+DeviceMemory::~DeviceMemory() {
   if (own)
     release("aclnn", own, true);
 }
@@ -124,7 +126,7 @@ namespace {
 
 View viewOf(std::shared_ptr<Tensor> tensor) {
   View view{tensor->type, tensor->dims, tensor->strides, tensor->offset, nullptr, ACL_FORMAT_ND};
-  view.place = std::make_shared<Place>(std::move(tensor));
+  view.memory = std::make_shared<DeviceMemory>(std::move(tensor));
   return view;
 }
 
@@ -255,9 +257,9 @@ double Plan::elementOf(const View &view, const char *name) {
 }
 
 void Plan::checkCount(int64_t count, const char *name) {
-  constexpr int64_t most = 1 << 28;
-  if (count > most)
-    reject("%s is %lld; %lld is the most", name, (long long)count, (long long)most);
+  constexpr int64_t max = 1 << 28;
+  if (count > max)
+    reject("%s is %lld; %lld is the most", name, (long long)count, (long long)max);
 }
 
 int64_t Plan::axisOf(int64_t axis, size_t rank) {
@@ -290,8 +292,8 @@ View Plan::make(aclDataType type, const Dims &dims) {
   View view{type, dims, denseStrides(dims), 0, nullptr, ACL_FORMAT_ND};
   if (status)
     return view;
-  view.place = std::make_shared<Place>(size_t(countOf(dims)) * (bitsOf(type) / 8));
-  if (!view.place->data())
+  view.memory = std::make_shared<DeviceMemory>(size_t(countOf(dims)) * (bitsOf(type) / 8));
+  if (!view.memory->data())
     status = aclnnRuntimeError;
   return view;
 }
@@ -339,13 +341,13 @@ View Plan::constant(const Scalar &scalar, aclDataType type) {
                : "this type has no constants here");
   View view = make(type, {}); // it takes the dims of what it is combined with
   if (!status)
-    CastPlan{scalar.type, type, 1}.run(scalar.bytes, view.place->data());
+    CastPlan{scalar.type, type, 1}.run(scalar.bytes, view.memory->data());
   return view;
 }
 
 //===--- Steps --------------------------------------------------------------===//
 
-void Place::setDims(const Dims &dims) const {
+void DeviceMemory::setDims(const Dims &dims) const {
   if (!tensor)
     return;
   tensor->dims = dims;
@@ -381,7 +383,7 @@ void Plan::onHost(const std::vector<View> &views, HostStep step) {
 }
 
 void Plan::copy(const View &from, const View &to) {
-  if (status || !from.place || !to.place)
+  if (status || !from.memory || !to.memory)
     return;
   if (from.type != to.type && (from.type == ACL_COMPLEX64 || to.type == ACL_COMPLEX64))
     return reject("complex numbers and others do not become each other; take the parts");
@@ -393,7 +395,7 @@ void Plan::copy(const View &from, const View &to) {
     ACL_TRY(resolve(name, to, target, written));
     return enqueue(
         name, stream,
-        [=, keep = std::tuple(from.place, to.place, read, written)] {
+        [=, keep = std::tuple(from.memory, to.memory, read, written)] {
           plan.run(source, target);
           return ACL_SUCCESS;
         },
@@ -402,7 +404,7 @@ void Plan::copy(const View &from, const View &to) {
 }
 
 void Plan::write(const View &from, const View &output) {
-  if (status || !output.place)
+  if (status || !output.memory)
     return;
   if (from.dims != output.dims)
     return reject("the output is %s, it must be %s", textOf(output.dims).c_str(),
@@ -446,7 +448,7 @@ std::vector<View> Plan::apply(const char *op, const std::vector<View> &inputs,
     for (const auto *side : {&inputs, &results})
       for (const View &view : *side) {
         const size_t bytes = bitsOf(view.type) / 8;
-        char *data = static_cast<char *>(view.place->data()) + view.offset * int64_t(bytes);
+        char *data = static_cast<char *>(view.memory->data()) + view.offset * int64_t(bytes);
         buffers.push_back(aclCreateDataBuffer(data, size_t(countOf(view.dims)) * bytes));
       }
     const aclError code =

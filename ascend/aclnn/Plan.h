@@ -17,14 +17,14 @@ namespace atc::ascend {
 
 /// Device memory that a step reads or writes: that of a tensor of the program, at the address it
 /// has when the step is queued, or memory of the executor.
-class Place {
+class DeviceMemory {
 public:
-  explicit Place(std::shared_ptr<Tensor> tensor) : tensor(std::move(tensor)) {}
+  explicit DeviceMemory(std::shared_ptr<Tensor> tensor) : tensor(std::move(tensor)) {}
   /// Allocates memory; data() is null where there is none left.
-  explicit Place(size_t bytes);
-  Place(const Place &) = delete;
-  Place &operator=(const Place &) = delete;
-  ~Place();
+  explicit DeviceMemory(size_t bytes);
+  DeviceMemory(const DeviceMemory &) = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+  ~DeviceMemory();
 
   void *data() const { return tensor ? tensor->data : own; }
 
@@ -36,12 +36,12 @@ private:
   void *own = nullptr;
 };
 
-/// Elements of a place.
+/// Elements in device memory.
 struct View {
   aclDataType type = ACL_DT_UNDEFINED;
   Dims dims, strides;
   int64_t offset = 0;
-  std::shared_ptr<Place> place;
+  std::shared_ptr<DeviceMemory> memory;
   aclFormat format = ACL_FORMAT_ND; ///< that operators are told
 
   bool isDense() const { return strides == denseStrides(dims); }

@@ -16,7 +16,7 @@ namespace {
 
 using Triple = std::array<int64_t, 3>;
 
-constexpr int64_t mostElements = 1 << 22; ///< of an axis
+constexpr int64_t maxElements = 1 << 22;  ///< of an axis
 constexpr int64_t mostOfWindow = 1 << 20; ///< of each number of a window
 
 /// The elements of an axis that an element of the result covers.
@@ -43,7 +43,7 @@ struct Pool {
     return result;
   }
 
-  /// Calls function(result, place of an element in its slice, divisor of the average).
+  /// Calls function(result, position of an element in its slice, divisor of the average).
   template <typename Function> void visit(Function function) const {
     for (int64_t i = 0; i < results(); ++i) {
       const Reach &d = reaches[0][size_t(i / (to[1] * to[2]))],
@@ -74,9 +74,9 @@ Pool poolOf(Plan &plan, const char *function, const View &self, size_t axes) {
   for (size_t i = 0; i < axes; ++i)
     pool.from[3 - axes + i] = self.dims[rank - axes + i];
   // A view of stride 0 states any size; each window of an axis is held.
-  if (std::any_of(pool.from.begin(), pool.from.end(), [](int64_t n) { return n > mostElements; }))
+  if (std::any_of(pool.from.begin(), pool.from.end(), [](int64_t n) { return n > maxElements; }))
     plan.reject("self %s has more than %lld elements along an axis of the pool",
-                textOf(self.dims).c_str(), (long long)mostElements);
+                textOf(self.dims).c_str(), (long long)maxElements);
   if (plan.isGood() && pool.volume() == 0)
     plan.reject("self %s has no elements along an axis of the pool", textOf(self.dims).c_str());
   if (plan.isGood())
@@ -160,8 +160,8 @@ View averaged(Plan &plan, const View &self, const Pool &pool) {
     auto *to = reinterpret_cast<double *>(at[1]);
     std::fill(to, to + pool.slices * pool.results(), 0);
     for (int64_t s = 0; s < pool.slices; ++s)
-      pool.visit([&](int64_t i, int64_t place, int64_t size) {
-        to[s * pool.results() + i] += from[s * pool.volume() + place] / double(size);
+      pool.visit([&](int64_t i, int64_t position, int64_t size) {
+        to[s * pool.results() + i] += from[s * pool.volume() + position] / double(size);
       });
     return ACL_SUCCESS;
   });
@@ -181,44 +181,44 @@ View shared(Plan &plan, const View &gradient, const View &self, const Pool &pool
     auto *to = reinterpret_cast<double *>(at[1]);
     std::fill(to, to + pool.slices * pool.volume(), 0);
     for (int64_t s = 0; s < pool.slices; ++s)
-      pool.visit([&](int64_t i, int64_t place, int64_t size) {
-        to[s * pool.volume() + place] += from[s * pool.results() + i] / double(size);
+      pool.visit([&](int64_t i, int64_t position, int64_t size) {
+        to[s * pool.volume() + position] += from[s * pool.results() + i] / double(size);
       });
     return ACL_SUCCESS;
   });
   return result;
 }
 
-/// Writes the largest elements, of which NaN is one, and their places.
+/// Writes the largest elements, of which NaN is one, and their positions.
 void writeLargest(Plan &plan, const View &self, const Pool &pool, const View &out,
                   const View &indices) {
   if (!plan.isGood())
     return;
   const View x = plan.dense(self, ACL_DOUBLE),
              values = plan.make(ACL_DOUBLE, pool.resultDims(self.dims)),
-             places = plan.make(ACL_INT64, pool.resultDims(self.dims));
-  plan.onHost({x, values, places}, [=](const std::vector<char *> &at) -> aclError {
+             positions = plan.make(ACL_INT64, pool.resultDims(self.dims));
+  plan.onHost({x, values, positions}, [=](const std::vector<char *> &at) -> aclError {
     auto *from = reinterpret_cast<const double *>(at[0]);
     auto *value = reinterpret_cast<double *>(at[1]);
     auto *where = reinterpret_cast<int64_t *>(at[2]);
     std::fill(where, where + pool.slices * pool.results(), -1);
     std::fill(value, value + pool.slices * pool.results(), -HUGE_VAL);
     for (int64_t s = 0; s < pool.slices; ++s)
-      pool.visit([&](int64_t i, int64_t place, int64_t) {
-        const double element = from[s * pool.volume() + place];
+      pool.visit([&](int64_t i, int64_t position, int64_t) {
+        const double element = from[s * pool.volume() + position];
         const int64_t own = s * pool.results() + i;
         if (where[own] >= 0 && !(element > value[own]) && !std::isnan(element))
           return;
         value[own] = element;
-        where[own] = place;
+        where[own] = position;
       });
     return ACL_SUCCESS;
   });
   plan.write(values, out);
-  plan.write(places, indices);
+  plan.write(positions, indices);
 }
 
-/// Returns the gradient of a maximum, which goes to the places that the indices say.
+/// Returns the gradient of a maximum, which goes to the positions that the indices say.
 View placedMaxima(Plan &plan, const View &gradient, const View &self, const View &indices,
                   const Pool &pool) {
   if (plan.isGood() && (gradient.dims != indices.dims || isFloat(indices.type) ||
@@ -228,19 +228,19 @@ View placedMaxima(Plan &plan, const View &gradient, const View &self, const View
                 textOf(pool.resultDims(self.dims)).c_str());
   if (!plan.isGood())
     return {};
-  const View g = plan.dense(gradient, ACL_DOUBLE), places = plan.dense(indices, ACL_INT64),
+  const View g = plan.dense(gradient, ACL_DOUBLE), positions = plan.dense(indices, ACL_INT64),
              result = plan.make(ACL_DOUBLE, self.dims);
-  plan.onHost({g, places, result}, [=](const std::vector<char *> &at) -> aclError {
+  plan.onHost({g, positions, result}, [=](const std::vector<char *> &at) -> aclError {
     auto *from = reinterpret_cast<const double *>(at[0]);
-    auto *place = reinterpret_cast<const int64_t *>(at[1]);
+    auto *position = reinterpret_cast<const int64_t *>(at[1]);
     auto *to = reinterpret_cast<double *>(at[2]);
     std::fill(to, to + pool.slices * pool.volume(), 0);
     for (int64_t i = 0; i < pool.slices * pool.results(); ++i) {
-      if (place[i] < 0 || place[i] >= pool.volume())
+      if (position[i] < 0 || position[i] >= pool.volume())
         return fail(ACL_ERROR_INVALID_PARAM, pool.function,
-                    "indices have %lld; there are %lld elements", (long long)place[i],
+                    "indices have %lld; there are %lld elements", (long long)position[i],
                     (long long)pool.volume());
-      to[i / pool.results() * pool.volume() + place[i]] += from[i];
+      to[i / pool.results() * pool.volume() + position[i]] += from[i];
     }
     return ACL_SUCCESS;
   });
@@ -284,10 +284,10 @@ aclnnStatus maximumGradient(const char *function, size_t axes, const aclTensor *
                             const aclTensor *gradInput, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(function);
   const View gradient = plan.input(gradOutput, "gradOutput"), x = plan.input(self, "self"),
-             places = plan.input(indices, "indices"), out = plan.output(gradInput, "gradInput");
+             positions = plan.input(indices, "indices"), out = plan.output(gradInput, "gradInput");
   Pool pool = poolOf(plan, function, x, axes);
   setWindows(plan, pool, kernelSize, stride, padding, dilation, ceilMode);
-  plan.write(placedMaxima(plan, gradient, x, places, pool), out);
+  plan.write(placedMaxima(plan, gradient, x, positions, pool), out);
   return plan.finish(size, executor);
 }
 
@@ -337,10 +337,10 @@ ACLNN_FUNCTION(AdaptiveAvgPool3d,
       aclTensor *indicesOut, uint64_t *size, aclOpExecutor **executor) {                           \
     Plan plan(__func__);                                                                           \
     const View x = plan.input(self, "self"), values = plan.output(outputOut, "outputOut"),         \
-               places = plan.output(indicesOut, "indicesOut");                                     \
+               positions = plan.output(indicesOut, "indicesOut");                                  \
     const Pool pool =                                                                              \
         partedPoolOf(plan, __func__, x, axes, plan.numbers(outputSize, "outputSize"));             \
-    writeLargest(plan, x, pool, values, places);                                                   \
+    writeLargest(plan, x, pool, values, positions);                                                \
     return plan.finish(size, executor);                                                            \
   }                                                                                                \
   ACLNN_RUN(AdaptiveMaxPool##axes##d)                                                              \
@@ -360,10 +360,10 @@ aclnnStatus aclnnMaxPool3dWithArgmaxGetWorkspaceSize(
     aclTensor *indices, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
   const View x = plan.input(self, "self"), values = plan.output(out, "out"),
-             places = plan.output(indices, "indices");
+             positions = plan.output(indices, "indices");
   Pool pool = poolOf(plan, __func__, x, 3);
   setWindows(plan, pool, kernelSize, stride, padding, dilation, ceilMode);
-  writeLargest(plan, x, pool, values, places);
+  writeLargest(plan, x, pool, values, positions);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MaxPool3dWithArgmax)

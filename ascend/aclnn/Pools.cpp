@@ -231,14 +231,14 @@ static View numbersIn(Plan &plan, const View &bytes, const Dims &dims) {
   return numbers;
 }
 
-static aclnnStatus maxPoolWithPlaces(const char *name, const aclTensor *self,
-                                     const aclIntArray *kernelSize, const aclIntArray *stride,
-                                     const aclIntArray *padding, const aclIntArray *dilation,
-                                     bool ceilMode, aclTensor *out, aclTensor *indices,
-                                     bool areBytes, uint64_t *size, aclOpExecutor **executor) {
+static aclnnStatus maxPoolWithPositions(const char *name, const aclTensor *self,
+                                        const aclIntArray *kernelSize, const aclIntArray *stride,
+                                        const aclIntArray *padding, const aclIntArray *dilation,
+                                        bool ceilMode, aclTensor *out, aclTensor *indices,
+                                        bool areBytes, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
   const View given = plan.input(self, "self"), y = plan.output(out, "out");
-  View places = plan.output(indices, "indices");
+  View positions = plan.output(indices, "indices");
   const Window window =
       windowOf(plan, given, plan.numbers(kernelSize, "kernelSize"), plan.numbers(stride, "stride"),
                plan.numbers(padding, "padding"), plan.numbers(dilation, "dilation"), ceilMode);
@@ -247,7 +247,7 @@ static aclnnStatus maxPoolWithPlaces(const char *name, const aclTensor *self,
   const View x = imageOf(plan, given);
   const View all = windows(plan, x, window);
   plan.write(resultOf(plan, given, reduced(plan, "ReduceMaxD", all, {2}, false, x.type)), y);
-  // A table of the places of all elements of all windows, and the one that the maximum has.
+  // A table of the positions of all elements of all windows, and the one that the maximum has.
   const int64_t height = all.dims[3], width = all.dims[4], kernel = all.dims[2];
   Dims table;
   for (int64_t i = 0; i < kernel * height * width; ++i) {
@@ -264,15 +264,15 @@ static aclnnStatus maxPoolWithPlaces(const char *name, const aclTensor *self,
   if (areBytes) {
     Dims shape(given.dims.begin(), given.dims.end() - 2);
     shape.insert(shape.end(), {height, width});
-    places = numbersIn(plan, places, shape);
+    positions = numbersIn(plan, positions, shape);
   }
   const View own = plan.dense(positionOf(plan, "ArgMaxD", all, 2, false), ACL_INT64);
-  const View place =
+  const View position =
       combined(plan, "Add", combined(plan, "Mul", own, indexTensor(plan, {height * width}, {1})),
                indexTensor(plan, base, {height, width}));
   plan.write(resultOf(plan, given,
-                      taken(plan, indexTensor(plan, table, {int64_t(table.size())}), 0, place)),
-             places);
+                      taken(plan, indexTensor(plan, table, {int64_t(table.size())}), 0, position)),
+             positions);
   return plan.finish(size, executor);
 }
 #define ACLNN_POOL_WITH_PLACES(name, areBytes)                                                     \
@@ -280,8 +280,8 @@ static aclnnStatus maxPoolWithPlaces(const char *name, const aclTensor *self,
       const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,             \
       const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,      \
       aclTensor *indices, uint64_t *size, aclOpExecutor **executor) {                              \
-    return maxPoolWithPlaces(__func__, self, kernelSize, stride, padding, dilation, ceilMode, out, \
-                             indices, areBytes, size, executor);                                   \
+    return maxPoolWithPositions(__func__, self, kernelSize, stride, padding, dilation, ceilMode,   \
+                                out, indices, areBytes, size, executor);                           \
   }                                                                                                \
   ACLNN_RUN(name)
 ACLNN_POOL_WITH_PLACES(MaxPool2dWithIndices, false)

@@ -73,13 +73,13 @@ View dequantized(Plan &plan, const View &weight, const View &scale, const View &
     plan.reject("antiquantGroupSize %lld must divide the %lld rows of the weight",
                 (long long)groupSize, (long long)weight.dims[0]);
   const View scales = scalesOf(plan, scale, weight.dims, groupSize);
-  const View offsets = offset.place ? scalesOf(plan, offset, weight.dims, groupSize) : View{};
+  const View offsets = offset.memory ? scalesOf(plan, offset, weight.dims, groupSize) : View{};
   if (!plan.isGood())
     return {};
   const int64_t rows = groupSize > 0 ? groupSize : weight.dims[0];
   View values =
       plan.reshaped(plan.dense(weight, ACL_FLOAT), {weight.dims[0] / rows, rows, weight.dims[1]});
-  if (offsets.place)
+  if (offsets.memory)
     values = plan.map("Add", {values, offsets});
   return plan.reshaped(plan.map("Mul", {values, scales}), weight.dims);
 }
@@ -103,7 +103,7 @@ aclnnStatus weightProduct(const char *name, const aclTensor *x, const aclTensor 
                 "functions here");
   const View values = dequantized(plan, matrix, scale, offset, antiquantGroupSize);
   View out = product(plan, rows, plan.dense(values, rows.type));
-  if (bias.place)
+  if (bias.memory)
     out = combined(plan, "Add", plan.dense(out, ACL_FLOAT), bias);
   plan.write(out, result);
   return plan.finish(size, executor);
@@ -143,7 +143,7 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
                 transposeX1 ? " (transposed)" : "", textOf(right.dims).c_str(),
                 transposeX2 ? " (transposed)" : "");
   auto mustHave = [&](const View &view, const char *role, int64_t elements) {
-    const int64_t own = view.place ? countOf(view.dims) : 1;
+    const int64_t own = view.memory ? countOf(view.dims) : 1;
     if (plan.isGood() && own != 1 && own != elements)
       plan.reject("%s %s must have 1 or %lld elements", role, textOf(view.dims).c_str(),
                   (long long)elements);
@@ -151,24 +151,24 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
   mustHave(factors, scaleName, width);
   mustHave(shift, "offset", width);
   mustHave(rows, rowScaleName, count);
-  if (plan.isGood() && added.place && added.dims.size() && added.dims.back() != 1 &&
+  if (plan.isGood() && added.memory && added.dims.size() && added.dims.back() != 1 &&
       added.dims.back() != width)
     plan.reject("bias %s must have 1 or %lld elements in its last dim", textOf(added.dims).c_str(),
                 (long long)width);
   View sums = integerProduct(plan, left, right);
-  const bool addsFirst = added.place && !isFloat(added.type);
+  const bool addsFirst = added.memory && !isFloat(added.type);
   if (addsFirst)
     sums = combined(plan, "Add", sums, added);
   if (y.type != ACL_INT32) {
     sums = combined(plan, "Mul", plan.isGood() ? plan.dense(sums, ACL_FLOAT) : View(),
                     floatScales(plan, factors));
-    if (rows.place && plan.isGood())
+    if (rows.memory && plan.isGood())
       sums = combined(plan, "Mul", sums,
                       plan.reshaped(plan.dense(rows, ACL_FLOAT), {countOf(rows.dims), 1}));
   }
-  if (added.place && !addsFirst)
+  if (added.memory && !addsFirst)
     sums = combined(plan, "Add", sums, added);
-  if (shift.place)
+  if (shift.memory)
     sums = combined(plan, "Add", sums, shift);
   if (y.type == ACL_INT8)
     sums = computed(plan, "Round", sums);
@@ -266,7 +266,7 @@ ACLNN_RUN(TransQuantParamV2)
 static View restored(Plan &plan, const View &x, const View &scale, const View &offset,
                      bool isSquared) {
   View values = plan.isGood() ? plan.dense(x, ACL_FLOAT) : View();
-  if (offset.place)
+  if (offset.memory)
     values = combined(plan, "Add", values, offset);
   values = combined(plan, "Mul", values, scale);
   return isSquared ? combined(plan, "Mul", values, scale) : values;
@@ -308,7 +308,7 @@ quantizeByExtrema(const char *name, const aclTensor *x, const aclTensor *smoothS
   if (!plan.isGood() || countOf(given.dims) == 0)
     return plan.finish(size, executor);
   View values = plan.dense(given, ACL_FLOAT);
-  if (smooth.place)
+  if (smooth.memory)
     values = combined(plan, "Mul", values, smooth);
   if (isSymmetrical) {
     const View largest =
@@ -371,7 +371,7 @@ static aclnnStatus quantizePlan(const char *function, const aclTensor *x, const 
     plan.reject("axis is %d; it must be the last one, or the one before", int(axis));
   // Vectors lie along the axis, which the last dim is without this.
   for (View *vector : {&factor, &added})
-    if (plan.isGood() && vector->place && vector->dims.size() == 1 && along == rank - 2)
+    if (plan.isGood() && vector->memory && vector->dims.size() == 1 && along == rank - 2)
       *vector = plan.reshaped(plan.dense(*vector, vector->type), {vector->dims[0], 1});
   static constexpr std::pair<std::string_view, const char *> modes[] = {
       {"round", "Round"}, {"floor", "Floor"}, {"ceil", "Ceil"}, {"trunc", nullptr}};
@@ -385,7 +385,7 @@ static aclnnStatus quantizePlan(const char *function, const aclTensor *x, const 
   View values = combined(plan, "Mul", plan.dense(given, ACL_FLOAT), factor);
   if (sqrtMode)
     values = combined(plan, "Mul", values, factor);
-  if (added.place)
+  if (added.memory)
     values = combined(plan, "Add", values, added);
   if (plan.isGood() && found->second)
     values = computed(plan, found->second, values);

@@ -206,10 +206,10 @@ int64_t maskBytes(int64_t count) { return (count + 127) / 128 * 16; }
 
 /// Returns bits, the lowest of a byte first, of which each is 1 with a probability.
 View maskOf(Plan &plan, const Dims &dims, double keep, uint64_t seed, uint64_t offset) {
-  constexpr int64_t most = int64_t{1} << 31;
+  constexpr int64_t max = int64_t{1} << 31;
   for (int64_t dim : dims)
-    if (dim < 0 || dim > most)
-      plan.reject("shape has %lld; a dim is 0 to %lld", (long long)dim, (long long)most);
+    if (dim < 0 || dim > max)
+      plan.reject("shape has %lld; a dim is 0 to %lld", (long long)dim, (long long)max);
   if (!plan.isGood())
     return {};
   const int64_t count = countOf(dims);
@@ -240,7 +240,7 @@ View masked(Plan &plan, const View &x, const View &mask, double scale) {
                   plan.dense(factors, floatOf(x.type)));
 }
 
-/// Checks that so many places of a row can be drawn by its weights.
+/// Checks that so many positions of a row can be drawn by its weights.
 aclError checkWeights(const std::vector<double> &weights, int64_t row, int64_t count) {
   constexpr const char *name = "aclnnMultinomial";
   for (double weight : weights)
@@ -251,14 +251,15 @@ aclError checkWeights(const std::vector<double> &weights, int64_t row, int64_t c
   const int64_t drawable =
       std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
   if (drawable < count)
-    return fail(ACL_ERROR_INVALID_PARAM, name,
-                "row %lld of self has %lld weights that are not 0, of which %lld places cannot be "
-                "drawn",
-                (long long)row, (long long)drawable, (long long)count);
+    return fail(
+        ACL_ERROR_INVALID_PARAM, name,
+        "row %lld of self has %lld weights that are not 0, of which %lld positions cannot be "
+        "drawn",
+        (long long)row, (long long)drawable, (long long)count);
   return ACL_SUCCESS;
 }
 
-/// Draws places of each row of weights.
+/// Draws positions of each row of weights.
 View drawn(Plan &plan, const View &self, int64_t count, bool replacement, uint64_t seed,
            uint64_t offset) {
   const size_t rank = self.dims.size();
@@ -282,18 +283,18 @@ View drawn(Plan &plan, const View &self, int64_t count, bool replacement, uint64
                   for (int64_t i = 0; i < count; ++i) {
                     double rest = std::accumulate(left.begin(), left.end(), 0.0) *
                                   generator.uniform(uint64_t(row * count + i));
-                    int64_t place = 0, last = 0;
-                    for (; place < width; ++place) {
-                      if (left[size_t(place)] <= 0)
+                    int64_t position = 0, last = 0;
+                    for (; position < width; ++position) {
+                      if (left[size_t(position)] <= 0)
                         continue;
-                      last = place;
-                      if (rest < left[size_t(place)])
+                      last = position;
+                      if (rest < left[size_t(position)])
                         break;
-                      rest -= left[size_t(place)];
+                      rest -= left[size_t(position)];
                     }
-                    *to++ = place = place < width ? place : last;
+                    *to++ = position = position < width ? position : last;
                     if (!replacement)
-                      left[size_t(place)] = 0;
+                      left[size_t(position)] = 0;
                   }
                 }
                 return ACL_SUCCESS;

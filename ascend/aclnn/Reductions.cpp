@@ -53,7 +53,7 @@ View softmaxOf(Plan &plan, const char *op, const View &self, int64_t axis) {
 }
 
 void writeOptional(Plan &plan, const View &view, const View &output) {
-  if (plan.isGood() && output.place)
+  if (plan.isGood() && output.memory)
     plan.write(countOf(view.dims) == countOf(output.dims) ? plan.reshaped(view, output.dims) : view,
                output);
 }

@@ -123,16 +123,16 @@ double overlapOf(const Box &a, const Box &b) {
 }
 
 /// Returns the boxes of a class that are kept, by falling scores.
-std::vector<int64_t> keptBoxes(const std::vector<Box> &boxes, const double *scores, int64_t most,
-                               double overlap, double least) {
+std::vector<int64_t> keptBoxes(const std::vector<Box> &boxes, const double *scores, int64_t max,
+                               double overlap, double min) {
   std::vector<int64_t> order, kept;
   for (int64_t i = 0; i < int64_t(boxes.size()); ++i)
-    if (scores[i] > least)
+    if (scores[i] > min)
       order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
   for (int64_t own : order) {
-    if (int64_t(kept.size()) >= most)
+    if (int64_t(kept.size()) >= max)
       break;
     if (std::none_of(kept.begin(), kept.end(), [&](int64_t other) {
           return overlapOf(boxes[size_t(own)], boxes[size_t(other)]) > overlap;
@@ -187,13 +187,13 @@ aclnnStatus aclnnNonMaxSuppressionGetWorkspaceSize(
   Plan plan(__func__);
   const View given = plan.input(boxes, "boxes"), values = plan.input(scores, "scores"),
              out = plan.output(selectedIndices, "selectedIndices");
-  const Dims most = maxOutputBoxesPerClass
-                        ? plan.numbers(maxOutputBoxesPerClass, "maxOutputBoxesPerClass")
-                        : Dims{0};
+  const Dims max = maxOutputBoxesPerClass
+                       ? plan.numbers(maxOutputBoxesPerClass, "maxOutputBoxesPerClass")
+                       : Dims{0};
   const std::vector<float> overlap = iouThreshold ? plan.numbers(iouThreshold, "iouThreshold")
                                                   : std::vector<float>{0},
-                           least = scoreThreshold ? plan.numbers(scoreThreshold, "scoreThreshold")
-                                                  : std::vector<float>{-HUGE_VALF};
+                           min = scoreThreshold ? plan.numbers(scoreThreshold, "scoreThreshold")
+                                                : std::vector<float>{-HUGE_VALF};
   if (plan.isGood() && (given.dims.size() != 3 || given.dims[2] != 4 || values.dims.size() != 3 ||
                         values.dims[0] != given.dims[0] || values.dims[2] != given.dims[1] ||
                         out.dims.size() != 2 || out.dims[1] != 3))
@@ -201,7 +201,7 @@ aclnnStatus aclnnNonMaxSuppressionGetWorkspaceSize(
                 "selectedIndices %s [m, 3]",
                 textOf(given.dims).c_str(), textOf(values.dims).c_str(), textOf(out.dims).c_str());
   if (plan.isGood() &&
-      (most.size() != 1 || overlap.size() != 1 || least.size() != 1 ||
+      (max.size() != 1 || overlap.size() != 1 || min.size() != 1 ||
        !(overlap[0] >= 0 && overlap[0] <= 1) || centerPointBox < 0 || centerPointBox > 1))
     plan.reject("maxOutputBoxesPerClass, iouThreshold and scoreThreshold must have one number, "
                 "iouThreshold be 0 to 1, and centerPointBox 0 or 1");
@@ -212,8 +212,8 @@ aclnnStatus aclnnNonMaxSuppressionGetWorkspaceSize(
   plan.onHost(
       {all, own, rows},
       [=, batches = given.dims[0], count = given.dims[1], classes = values.dims[1],
-       room = out.dims[0], limit = most[0], share = double(overlap[0]),
-       low = double(least[0])](const auto &at) -> aclError {
+       room = out.dims[0], limit = max[0], share = double(overlap[0]),
+       low = double(min[0])](const auto &at) -> aclError {
         auto *to = reinterpret_cast<int64_t *>(at[2]);
         std::fill(to, to + room * 3, -1);
         int64_t row = 0;

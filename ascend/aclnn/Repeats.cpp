@@ -65,22 +65,22 @@ View repeated(Plan &plan, const View &self, int64_t dim, const View &repeats, in
   plan.onHost({x, counts, result},
               [=, isOne = countOf(repeats.dims) == 1](const std::vector<char *> &at) -> aclError {
                 auto *count = reinterpret_cast<const int64_t *>(at[1]);
-                int64_t place = 0;
+                int64_t position = 0;
                 for (int64_t i = 0; i < slices; ++i) {
                   const int64_t times = count[isOne ? 0 : i];
-                  if (times < 0 || times > outputSize - place)
+                  if (times < 0 || times > outputSize - position)
                     return fail(ACL_ERROR_INVALID_PARAM, "aclnnRepeatInterleave",
                                 "repeats have %lld for slice %lld, and outputSize is %lld",
                                 (long long)times, (long long)i, (long long)outputSize);
-                  for (int64_t end = place + times; place < end; ++place)
+                  for (int64_t end = position + times; position < end; ++position)
                     for (int64_t o = 0; o < outer; ++o)
-                      memcpy(at[2] + (o * outputSize + place) * inner,
+                      memcpy(at[2] + (o * outputSize + position) * inner,
                              at[0] + (o * slices + i) * inner, size_t(inner));
                 }
-                if (place != outputSize)
+                if (position != outputSize)
                   return fail(ACL_ERROR_INVALID_PARAM, "aclnnRepeatInterleave",
                               "the repeats are %lld together, and outputSize is %lld",
-                              (long long)place, (long long)outputSize);
+                              (long long)position, (long long)outputSize);
                 return ACL_SUCCESS;
               });
   return result;
@@ -90,8 +90,8 @@ View flattened(Plan &plan, const View &self) {
   return plan.isGood() ? plan.reshaped(plan.dense(self, self.type), {countOf(self.dims)}) : View();
 }
 
-/// Writes slices to the places of the first dims that the last dim of the indices names.
-View withPlaces(Plan &plan, const View &self, const View &indices, const View &updates) {
+/// Writes slices to the positions of the first dims that the last dim of the indices names.
+View withPositions(Plan &plan, const View &self, const View &indices, const View &updates) {
   const size_t depth = plan.isGood() && !indices.dims.empty() ? size_t(indices.dims.back()) : 0;
   if (plan.isGood() && ((indices.type != ACL_INT32 && indices.type != ACL_INT64) || depth < 1 ||
                         depth > self.dims.size() || updates.type != self.type))
@@ -107,27 +107,27 @@ View withPlaces(Plan &plan, const View &self, const View &indices, const View &u
                 textOf(expected).c_str());
   if (!plan.isGood())
     return {};
-  const View result = plan.make(self.type, self.dims), places = plan.dense(indices, ACL_INT64),
+  const View result = plan.make(self.type, self.dims), positions = plan.dense(indices, ACL_INT64),
              given = plan.dense(updates, self.type);
   plan.copy(self, result);
   int64_t bytes = int64_t(bitsOf(self.type) / 8);
   for (size_t i = depth; i < self.dims.size(); ++i)
     bytes *= self.dims[i];
   const int64_t rows = countOf(indices.dims) / int64_t(depth);
-  plan.onHost({result, places, given},
+  plan.onHost({result, positions, given},
               [=, dims = self.dims](const std::vector<char *> &at) -> aclError {
                 auto *index = reinterpret_cast<const int64_t *>(at[1]);
                 for (int64_t row = 0; row < rows; ++row) {
-                  int64_t place = 0;
+                  int64_t position = 0;
                   for (size_t i = 0; i < depth; ++i) {
                     const int64_t own = *index++;
                     if (own < 0 || own >= dims[i])
                       return fail(ACL_ERROR_INVALID_PARAM, "aclnnScatterNdUpdate",
                                   "indices have %lld for dim %zu of %lld", (long long)own, i,
                                   (long long)dims[i]);
-                    place = place * dims[i] + own;
+                    position = position * dims[i] + own;
                   }
-                  memcpy(at[0] + place * bytes, at[2] + row * bytes, size_t(bytes));
+                  memcpy(at[0] + position * bytes, at[2] + row * bytes, size_t(bytes));
                 }
                 return ACL_SUCCESS;
               });
@@ -148,4 +148,4 @@ ACLNN_FUNCTION(RepeatInterleaveWithDim,
                out, repeated(plan, IN(self), dim, IN(repeats), outputSize))
 ACLNN_FUNCTION(ScatterNdUpdate,
                (aclTensor * varRef, const aclTensor *indices, const aclTensor *updates), varRef,
-               withPlaces(plan, IN(varRef), IN(indices), IN(updates)))
+               withPositions(plan, IN(varRef), IN(indices), IN(updates)))

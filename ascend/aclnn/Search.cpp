@@ -31,7 +31,7 @@ template <typename T> bool isLess(T left, T right) {
 }
 
 /// Adds the step that calls `function(row, width)` with the elements of each row of an axis, which
-/// writes one value and one place for each row, or, where it is not reduced, for each element.
+/// writes one value and one position for each row, or, where it is not reduced, for each element.
 template <typename Function>
 std::pair<View, View> alongRows(Plan &plan, const View &self, int64_t dim, bool isReduced,
                                 Function function) {
@@ -54,8 +54,8 @@ std::pair<View, View> alongRows(Plan &plan, const View &self, int64_t dim, bool 
   const int64_t written = isReduced ? 1 : width;
   if (rank)
     dims.back() = written;
-  const View values = plan.make(x.type, dims), places = plan.make(ACL_INT64, dims);
-  plan.onHost({x, values, places}, [=](const std::vector<char *> &at) -> aclError {
+  const View values = plan.make(x.type, dims), positions = plan.make(ACL_INT64, dims);
+  plan.onHost({x, values, positions}, [=](const std::vector<char *> &at) -> aclError {
     return inWideType(x.type, [&](auto *type) -> aclError {
       using T = std::remove_pointer_t<decltype(type)>;
       for (int64_t row = 0; row < rows; ++row)
@@ -65,36 +65,37 @@ std::pair<View, View> alongRows(Plan &plan, const View &self, int64_t dim, bool 
       return ACL_SUCCESS;
     });
   });
-  return {permuted(values, back), permuted(places, back)};
+  return {permuted(values, back), permuted(positions, back)};
 }
 
-/// Writes the k-th element of an order, counted from 0, and its place.
-template <typename T> void pick(const T *row, int64_t width, int64_t k, T *value, int64_t *place) {
+/// Writes the k-th element of an order, counted from 0, and its position.
+template <typename T>
+void pick(const T *row, int64_t width, int64_t k, T *value, int64_t *position) {
   std::vector<int64_t> order(static_cast<size_t>(width));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return isLess(row[a], row[b]); });
-  *place = order[size_t(k)];
-  *value = row[*place];
+  *position = order[size_t(k)];
+  *value = row[*position];
 }
 
 /// Writes the middle element, the lower one of two; the first that is no number where there is one.
-template <typename T> void pickMedian(const T *row, int64_t width, T *value, int64_t *place) {
+template <typename T> void pickMedian(const T *row, int64_t width, T *value, int64_t *position) {
   for (int64_t i = 0; i < width; ++i)
     if (std::isnan(double(row[i]))) {
-      *place = i;
+      *position = i;
       *value = row[i];
       return;
     }
-  pick(row, width, (width - 1) / 2, value, place);
+  pick(row, width, (width - 1) / 2, value, position);
 }
 
 /// Writes the middle one of the numbers of a row, the first element where there is none.
 template <typename T>
-void pickMedianOfNumbers(const T *row, int64_t width, T *value, int64_t *place) {
+void pickMedianOfNumbers(const T *row, int64_t width, T *value, int64_t *position) {
   const int64_t count =
       std::count_if(row, row + width, [](T item) { return !std::isnan(double(item)); });
-  pick(row, width, std::max<int64_t>(count - 1, 0) / 2, value, place);
+  pick(row, width, std::max<int64_t>(count - 1, 0) / 2, value, position);
 }
 
 void writeWithoutDim(Plan &plan, const View &view, int64_t dim, bool keep, const View &output) {
@@ -114,9 +115,9 @@ aclnnStatus extremaPlan(const char *name, bool isMax, const aclTensor *self, int
                         aclOpExecutor **executor) {
   Plan plan(name);
   const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),
-             places = plan.output(indicesOut, "indicesOut");
+             positions = plan.output(indicesOut, "indicesOut");
   const auto [found, where] =
-      alongRows(plan, x, dim, false, [=](auto *row, int64_t width, auto *value, int64_t *place) {
+      alongRows(plan, x, dim, false, [=](auto *row, int64_t width, auto *value, int64_t *position) {
         int64_t best = 0; // the last of equal elements, as in PyTorch
         for (int64_t i = 0; i < width; ++i) {
           const bool isWorse = isMax ? isLess(row[i], row[best]) : isLess(row[best], row[i]);
@@ -124,17 +125,17 @@ aclnnStatus extremaPlan(const char *name, bool isMax, const aclTensor *self, int
                  : std::isnan(double(row[i])) || !isWorse ? i
                                                           : best;
           value[i] = row[best];
-          place[i] = best;
+          position[i] = best;
         }
       });
   plan.write(found, values);
-  plan.write(where, places);
+  plan.write(where, positions);
   return plan.finish(size, executor);
 }
 
-/// Writes the places where numbers fit into ordered rows.
-void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRight,
-                 const View &sorter, const View &out) {
+/// Writes the positions where numbers fit into ordered rows.
+void writePositions(Plan &plan, const View &sequence, const View &given, bool isRight,
+                    const View &sorter, const View &out) {
   const bool isShared = sequence.dims.size() == 1;
   if (plan.isGood() &&
       (sequence.dims.empty() || (!isShared && (given.dims.size() != sequence.dims.size() ||
@@ -142,16 +143,16 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
                                                            sequence.dims.begin())))))
     plan.reject("sortedSequence %s must have one dim, or all dims of self %s but the last",
                 textOf(sequence.dims).c_str(), textOf(given.dims).c_str());
-  if (plan.isGood() && sorter.place && sorter.dims != sequence.dims)
+  if (plan.isGood() && sorter.memory && sorter.dims != sequence.dims)
     plan.reject("sorter %s must have the dims of sortedSequence", textOf(sorter.dims).c_str());
   if (!plan.isGood())
     return;
   const aclDataType type = isFloat(promoted(sequence.type, given.type)) ? ACL_DOUBLE : ACL_INT64;
   const View rows = plan.dense(sequence, type), numbers = plan.dense(given, type),
-             order = sorter.place ? plan.dense(sorter, ACL_INT64) : View(),
-             places = plan.make(ACL_INT64, given.dims);
-  std::vector<View> views = {rows, numbers, places};
-  if (order.place)
+             order = sorter.memory ? plan.dense(sorter, ACL_INT64) : View(),
+             positions = plan.make(ACL_INT64, given.dims);
+  std::vector<View> views = {rows, numbers, positions};
+  if (order.memory)
     views.push_back(order);
   const int64_t width = rows.dims.back(), count = countOf(given.dims);
   const int64_t share = isShared ? std::max<int64_t>(count, 1) : given.dims.back();
@@ -160,11 +161,12 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
       using T = std::remove_pointer_t<decltype(kind)>;
       for (int64_t i = 0; i < count; ++i) {
         const int64_t row = i / share * width;
-        auto element = [&](int64_t place) {
-          if (order.place)
-            place = reinterpret_cast<const int64_t *>(at[3])[row + place];
-          return place < 0 || place >= width ? T()
-                                             : reinterpret_cast<const T *>(at[0])[row + place];
+        auto element = [&](int64_t position) {
+          if (order.memory)
+            position = reinterpret_cast<const int64_t *>(at[3])[row + position];
+          return position < 0 || position >= width
+                     ? T()
+                     : reinterpret_cast<const T *>(at[0])[row + position];
         };
         const T number = reinterpret_cast<const T *>(at[1])[i];
         int64_t low = 0, high = width;
@@ -180,7 +182,7 @@ void writePlaces(Plan &plan, const View &sequence, const View &given, bool isRig
       return ACL_SUCCESS;
     });
   });
-  plan.write(places, out);
+  plan.write(positions, out);
 }
 
 /// Slices of a tensor along one dim: slice i has element j at
@@ -208,9 +210,9 @@ template <typename T> struct Slices {
   }
 
   /// Returns one of equal slices each, in order, or one of each run of equal ones in the tensor's.
-  /// Writes which of them each slice is to `place`, and how many are equal to it to `times`: both
-  /// have room for all slices.
-  std::vector<int64_t> choose(bool isOfRuns, int64_t *place, int64_t *times) const {
+  /// Writes which of them each slice is to `position`, and how many are equal to it to `times`:
+  /// both have room for all slices.
+  std::vector<int64_t> choose(bool isOfRuns, int64_t *position, int64_t *times) const {
     std::vector<int64_t> order(static_cast<size_t>(slices)), kept;
     std::iota(order.begin(), order.end(), 0);
     if (!isOfRuns)
@@ -222,7 +224,7 @@ template <typename T> struct Slices {
         kept.push_back(i);
       const int64_t last = int64_t(kept.size()) - 1;
       ++times[last];
-      place[i] = last;
+      position[i] = last;
     }
     return kept;
   }
@@ -258,7 +260,7 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<in
   const int64_t width = slices ? count / slices : 0;
   if (plan.isGood() &&
       (values.type != x.type || !values.isDense() || countOf(values.dims) < count ||
-       (counts.place &&
+       (counts.memory &&
         (counts.type != ACL_INT64 || !counts.isDense() || countOf(counts.dims) < slices))))
     plan.reject("valueOut and countsOut (int64) must be dense, with %lld and %lld elements, for "
                 "all of self",
@@ -266,24 +268,25 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<in
   if (!plan.isGood())
     return plan.finish(size, executor);
   const View wide = widened(plan, x), found = plan.make(wide.type, {count}),
-             places = plan.make(ACL_INT64, isOfElements ? x.dims : Dims{slices}),
+             positions = plan.make(ACL_INT64, isOfElements ? x.dims : Dims{slices}),
              numbers = plan.make(ACL_INT64, {slices}), narrow = plan.make(x.type, {count});
-  plan.onHost({wide, found, places, numbers}, [=](const std::vector<char *> &at) -> aclError {
+  plan.onHost({wide, found, positions, numbers}, [=](const std::vector<char *> &at) -> aclError {
     return inWideType(wide.type, [&](auto *kind) -> aclError {
       using T = std::remove_pointer_t<decltype(kind)>;
       auto *from = reinterpret_cast<const T *>(at[0]);
       auto *to = reinterpret_cast<T *>(at[1]);
-      auto *place = reinterpret_cast<int64_t *>(at[2]), *times = reinterpret_cast<int64_t *>(at[3]);
+      auto *position = reinterpret_cast<int64_t *>(at[2]),
+           *times = reinterpret_cast<int64_t *>(at[3]);
       const Slices<T> source{from, slices, width, inner};
-      const std::vector<int64_t> kept = source.choose(isOfRuns, place, times);
+      const std::vector<int64_t> kept = source.choose(isOfRuns, position, times);
       const int64_t all = int64_t(kept.size());
       std::fill(to, to + count, T());
       source.copy(kept, to);
       Dims shown = dims;
       shown[axis] = all;
-      values.place->setDims(shown);
-      if (counts.place)
-        counts.place->setDims({all});
+      values.memory->setDims(shown);
+      if (counts.memory)
+        counts.memory->setDims({all});
       return ACL_SUCCESS;
     });
   });
@@ -291,32 +294,32 @@ aclnnStatus uniquePlan(const char *name, const aclTensor *self, std::optional<in
   // All of the memory is written, of which the dims name the beginning.
   plan.copy(narrow, plan.reshaped(part(plan.reshaped(values, {countOf(values.dims)}), 0, 0, count),
                                   {count}));
-  if (counts.place)
+  if (counts.memory)
     plan.copy(
         numbers,
         plan.reshaped(part(plan.reshaped(counts, {countOf(counts.dims)}), 0, 0, slices), {slices}));
-  if (inverse.place)
-    plan.write(places, inverse);
+  if (inverse.memory)
+    plan.write(positions, inverse);
   return plan.finish(size, executor);
 }
 
 /// Counts how often there is each number, or, with weights, adds those.
-void writeCounts(Plan &plan, const View &self, const View &weights, int64_t least,
+void writeCounts(Plan &plan, const View &self, const View &weights, int64_t minValue,
                  const View &out) {
-  if (plan.isGood() && (self.dims.size() != 1 || isFloat(self.type) || least < 0 ||
-                        (weights.place && weights.dims != self.dims)))
+  if (plan.isGood() && (self.dims.size() != 1 || isFloat(self.type) || minValue < 0 ||
+                        (weights.memory && weights.dims != self.dims)))
     plan.reject("self must be whole numbers of one dim, weights have its dims, and minlength not "
                 "be negative");
-  if (plan.isGood() && (out.dims.size() != 1 || out.dims[0] < least))
+  if (plan.isGood() && (out.dims.size() != 1 || out.dims[0] < minValue))
     plan.reject("out %s must have one dim of minlength %lld or more", textOf(out.dims).c_str(),
-                (long long)least);
+                (long long)minValue);
   if (!plan.isGood())
     return;
   const View x = plan.dense(self, ACL_INT64),
-             factors = weights.place ? plan.dense(weights, ACL_DOUBLE) : View(),
+             factors = weights.memory ? plan.dense(weights, ACL_DOUBLE) : View(),
              sums = plan.make(ACL_DOUBLE, out.dims);
   std::vector<View> views = {x, sums};
-  if (factors.place)
+  if (factors.memory)
     views.push_back(factors);
   plan.onHost(views,
               [=, count = countOf(self.dims),
@@ -390,17 +393,17 @@ aclnnStatus aclnnKthvalueGetWorkspaceSize(const aclTensor *self, int64_t k, int6
                                           uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
   const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),
-             places = plan.output(indicesOut, "indicesOut");
+             positions = plan.output(indicesOut, "indicesOut");
   const int64_t axis = plan.axisOf(dim, x.dims.size());
   if (plan.isGood() && (k < 1 || k > (x.dims.empty() ? 1 : x.dims[size_t(axis)])))
     plan.reject("k is %lld; it is from 1 to the elements of dim %lld", (long long)k,
                 (long long)dim);
   const auto [found, where] =
-      alongRows(plan, x, dim, true, [=](auto *row, int64_t width, auto *value, int64_t *place) {
-        pick(row, width, k - 1, value, place);
+      alongRows(plan, x, dim, true, [=](auto *row, int64_t width, auto *value, int64_t *position) {
+        pick(row, width, k - 1, value, position);
       });
   writeWithoutDim(plan, found, dim, keepdim, values);
-  writeWithoutDim(plan, where, dim, keepdim, places);
+  writeWithoutDim(plan, where, dim, keepdim, positions);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Kthvalue)
@@ -410,13 +413,13 @@ ACLNN_RUN(Kthvalue)
                                                uint64_t *size, aclOpExecutor **executor) {         \
     Plan plan(__func__);                                                                           \
     const View x = plan.input(self, "self"), values = plan.output(valuesOut, "valuesOut"),         \
-               places = plan.output(indicesOut, "indicesOut");                                     \
+               positions = plan.output(indicesOut, "indicesOut");                                  \
     const auto [found, where] =                                                                    \
         alongRows(plan, x, dim, true, [](auto *row, int64_t width, auto *value, int64_t *at) {     \
           choose(row, width, value, at);                                                           \
         });                                                                                        \
     writeWithoutDim(plan, found, dim, keepDim, values);                                            \
-    writeWithoutDim(plan, where, dim, keepDim, places);                                            \
+    writeWithoutDim(plan, where, dim, keepDim, positions);                                         \
     return plan.finish(size, executor);                                                            \
   }                                                                                                \
   ACLNN_RUN(name##Dim)                                                                             \
@@ -460,7 +463,7 @@ aclnnStatus aclnnSearchSortedGetWorkspaceSize(const aclTensor *sortedSequence,
   Plan plan(__func__);
   const View rows = plan.input(sortedSequence, "sortedSequence"), given = plan.input(self, "self"),
              order = plan.input(sorter, "sorter", true), y = plan.output(out, "out");
-  writePlaces(plan, rows, given, right, order, y);
+  writePositions(plan, rows, given, right, order, y);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(SearchSorted)
@@ -472,7 +475,7 @@ aclnnStatus aclnnBucketizeGetWorkspaceSize(const aclTensor *self, const aclTenso
              y = plan.output(out, "out");
   if (plan.isGood() && rows.dims.size() != 1)
     plan.reject("boundaries %s must have one dim", textOf(rows.dims).c_str());
-  writePlaces(plan, rows, given, right, View(), y);
+  writePositions(plan, rows, given, right, View(), y);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(Bucketize)
@@ -485,7 +488,7 @@ aclnnStatus aclnnSearchSortedsGetWorkspaceSize(const aclTensor *sortedSequence,
              order = plan.input(sorter, "sorter", true), y = plan.output(out, "out");
   const View number = plan.constant(plan.number(self, "self"), ACL_DOUBLE);
   if (plan.isGood())
-    writePlaces(plan, rows, plan.reshaped(number, y.dims), right, order, y);
+    writePositions(plan, rows, plan.reshaped(number, y.dims), right, order, y);
   return plan.finish(size, executor);
 }
 ACLNN_RUN(SearchSorteds)

@@ -15,22 +15,22 @@ using namespace atc::ascend;
 
 namespace {
 
-/// Calls a function with the place of each element, the last dim first to change.
-template <typename Function> void forEachPlace(const Dims &dims, Function function) {
-  Dims place(dims.size(), 0);
+/// Calls a function with the position of each element, the last dim first to change.
+template <typename Function> void forEachPosition(const Dims &dims, Function function) {
+  Dims position(dims.size(), 0);
   for (int64_t i = 0, count = countOf(dims); i < count; ++i) {
-    function(place);
-    for (size_t dim = dims.size(); dim-- > 0 && ++place[dim] == dims[dim];)
-      place[dim] = 0;
+    function(position);
+    for (size_t dim = dims.size(); dim-- > 0 && ++position[dim] == dims[dim];)
+      position[dim] = 0;
   }
 }
 
-/// Returns the offset of a place in elements whose dims are broadcast.
-int64_t offsetOf(const Dims &place, size_t first, const Dims &dims, size_t rank) {
+/// Returns the offset of a position in elements whose dims are broadcast.
+int64_t offsetOf(const Dims &position, size_t first, const Dims &dims, size_t rank) {
   int64_t offset = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
     const size_t from = first + rank - dims.size() + i;
-    offset = offset * dims[i] + (dims[i] == 1 ? 0 : place[from]);
+    offset = offset * dims[i] + (dims[i] == 1 ? 0 : position[from]);
   }
   return offset;
 }
@@ -70,21 +70,21 @@ public:
     dims.insert(dims.begin() + int64_t(first), common.begin(), common.end());
   }
 
-  /// Returns the offset in the tensor of an element at a place of the result; -1 where an index
+  /// Returns the offset in the tensor of an element at a position of the result; -1 where an index
   /// is outside of its dim.
-  int64_t offsetAt(const Dims &place) const {
+  int64_t offsetAt(const Dims &position) const {
     int64_t offset = 0;
     size_t plain = 0;
     for (size_t dim = 0; dim < self.size(); ++dim) {
       int64_t at = 0;
       if (indices[dim].isGiven) {
         const auto &index = indices[dim];
-        at = index.values[size_t(offsetOf(place, first, index.dims, common.size()))];
+        at = index.values[size_t(offsetOf(position, first, index.dims, common.size()))];
         at += at < 0 ? self[dim] : 0;
         if (at < 0 || at >= self[dim])
           return -1;
       } else {
-        at = place[plain < first ? plain : plain + common.size()];
+        at = position[plain < first ? plain : plain + common.size()];
         ++plain;
       }
       offset = offset * self[dim] + at;
@@ -146,11 +146,11 @@ Choice choiceOf(const Dims &self, const std::vector<View> &views, char *const *a
     } else { // a mask is an index for each of its dims
       std::vector<DimIndex> along(view.dims.size(), DimIndex{true, {0}, {}});
       size_t at = 0;
-      forEachPlace(view.dims, [&](const Dims &place) {
+      forEachPosition(view.dims, [&](const Dims &position) {
         if (!addresses || !addresses[i][at++])
           return;
-        for (size_t dim = 0; dim < place.size(); ++dim)
-          along[dim].values.push_back(place[dim]);
+        for (size_t dim = 0; dim < position.size(); ++dim)
+          along[dim].values.push_back(position[dim]);
       });
       for (DimIndex &index : along) {
         index.dims = {int64_t(index.values.size())};
@@ -235,8 +235,8 @@ View indexed(Plan &plan, const View &self, const aclTensorList *list, const View
                   textOf(dims).c_str());
     char *to = at[0];
     aclError code = ACL_SUCCESS;
-    forEachPlace(dims, [&](const Dims &place) {
-      const int64_t from = choice.offsetAt(place);
+    forEachPosition(dims, [&](const Dims &position) {
+      const int64_t from = choice.offsetAt(position);
       if (from < 0)
         code = outside("aclnnIndex");
       else
@@ -248,7 +248,7 @@ View indexed(Plan &plan, const View &self, const aclTensorList *list, const View
   return result;
 }
 
-/// Returns self with values, which are broadcast, at the places of indices.
+/// Returns self with values, which are broadcast, at the positions of indices.
 View withIndexed(Plan &plan, const View &self, const aclTensorList *list, const View &values,
                  bool accumulate) {
   const std::vector<View> indices = indexViews(plan, list, self);
@@ -280,9 +280,9 @@ View withIndexed(Plan &plan, const View &self, const aclTensorList *list, const 
                   "values %s cannot be broadcast to %s", textOf(given.dims).c_str(),
                   textOf(choice.dims).c_str());
     aclError code = ACL_SUCCESS;
-    forEachPlace(choice.dims, [&](const Dims &place) {
-      const int64_t to = choice.offsetAt(place);
-      const char *from = at[1] + size_t(offsetOf(place, 0, given.dims, place.size())) * bytes;
+    forEachPosition(choice.dims, [&](const Dims &position) {
+      const int64_t to = choice.offsetAt(position);
+      const char *from = at[1] + size_t(offsetOf(position, 0, given.dims, position.size())) * bytes;
       if (to < 0)
         code = outside("aclnnIndexPutImpl");
       else if (accumulate)
@@ -297,8 +297,8 @@ View withIndexed(Plan &plan, const View &self, const aclTensorList *list, const 
 
 //===--- Elements that are not 0, or that a mask names ----------------------===//
 
-/// Writes the places of elements that are not 0 to an output of int64, a row or a column for each,
-/// and gives it dims of their number.
+/// Writes the positions of elements that are not 0 to an output of int64, a row or a column for
+/// each, and gives it dims of their number.
 void writeNonzero(Plan &plan, const View &self, const View &out, bool isColumns) {
   const int64_t rank = int64_t(self.dims.size()), count = countOf(self.dims);
   if (plan.isGood() &&
@@ -310,18 +310,18 @@ void writeNonzero(Plan &plan, const View &self, const View &out, bool isColumns)
   // A number that is not 0 is true, however small it is.
   const View truth = plan.dense(self, ACL_BOOL);
   plan.onHost({truth, out}, [=](const std::vector<char *> &at) -> aclError {
-    Dims places;
+    Dims positions;
     size_t element = 0;
-    forEachPlace(truth.dims, [&](const Dims &place) {
+    forEachPosition(truth.dims, [&](const Dims &position) {
       if (at[0][element++])
-        places.insert(places.end(), place.begin(), place.end());
+        positions.insert(positions.end(), position.begin(), position.end());
     });
-    const int64_t found = rank ? int64_t(places.size()) / rank : at[0][0] != 0;
+    const int64_t found = rank ? int64_t(positions.size()) / rank : at[0][0] != 0;
     auto *to = reinterpret_cast<int64_t *>(at[1]);
     for (int64_t i = 0; i < found; ++i)
       for (int64_t dim = 0; dim < rank; ++dim)
-        to[isColumns ? dim * found + i : i * rank + dim] = places[size_t(i * rank + dim)];
-    out.place->setDims(isColumns ? Dims{rank, found} : Dims{found, rank});
+        to[isColumns ? dim * found + i : i * rank + dim] = positions[size_t(i * rank + dim)];
+    out.memory->setDims(isColumns ? Dims{rank, found} : Dims{found, rank});
     return ACL_SUCCESS;
   });
 }
@@ -345,7 +345,7 @@ void writeSelected(Plan &plan, const View &self, const View &mask, const View &o
     for (size_t i = 0; i < count; ++i)
       if (at[1][i])
         memcpy(at[2] + bytes * found++, at[0] + bytes * i, bytes);
-    out.place->setDims({int64_t(found)});
+    out.memory->setDims({int64_t(found)});
     return ACL_SUCCESS;
   });
 }

@@ -51,7 +51,7 @@ View triangle(Plan &plan, const View &self, int64_t diagonal, bool isLower) {
   const View mask = plan.make(ACL_BOOL, {rows, columns});
   for (int64_t i = 0; plan.isGood() && i < rows * columns; ++i) {
     const int64_t above = i % columns - i / columns;
-    static_cast<bool *>(mask.place->data())[i] = isLower ? above <= diagonal : above >= diagonal;
+    static_cast<bool *>(mask.memory->data())[i] = isLower ? above <= diagonal : above >= diagonal;
   }
   return plan.isGood() ? chosen(plan, mask, self, plan.constant(0, self.type)) : View{};
 }
@@ -92,10 +92,10 @@ View mirrorPad(Plan &plan, const View &self, const aclIntArray *padding, size_t 
     return {};
   Dims want = self.dims;
   for (size_t dim = 0; plan.isGood() && dim < want.size(); ++dim) {
-    const int64_t size = want[dim], most = isReflection ? size - 1 : int64_t(1) << 28;
+    const int64_t size = want[dim], max = isReflection ? size - 1 : int64_t(1) << 28;
     if (low[dim] == 0 && high[dim] == 0)
       continue;
-    if (low[dim] < 0 || high[dim] < 0 || size < 1 || std::max(low[dim], high[dim]) > most)
+    if (low[dim] < 0 || high[dim] < 0 || size < 1 || std::max(low[dim], high[dim]) > max)
       plan.reject("padding %lld and %lld do not fit a dim of %lld", (long long)low[dim],
                   (long long)high[dim], (long long)size);
     want[dim] += low[dim] + high[dim];
@@ -111,13 +111,14 @@ View mirrorPad(Plan &plan, const View &self, const aclIntArray *padding, size_t 
     const int64_t size = self.dims[dim];
     if (low[dim] == 0 && high[dim] == 0)
       continue;
-    Dims places;
+    Dims positions;
     for (int64_t i = -low[dim]; i < size + high[dim]; ++i)
-      places.push_back(!isReflection ? std::clamp<int64_t>(i, 0, size - 1)
-                       : i < 0       ? -i
-                       : i >= size   ? 2 * (size - 1) - i
-                                     : i);
-    result = taken(plan, result, int64_t(dim), indexTensor(plan, places, {int64_t(places.size())}));
+      positions.push_back(!isReflection ? std::clamp<int64_t>(i, 0, size - 1)
+                          : i < 0       ? -i
+                          : i >= size   ? 2 * (size - 1) - i
+                                        : i);
+    result = taken(plan, result, int64_t(dim),
+                   indexTensor(plan, positions, {int64_t(positions.size())}));
   }
   return result;
 }
@@ -154,9 +155,9 @@ View flipped(Plan &plan, const View &self, const aclIntArray *dims) {
   for (int64_t axis : plan.axesOf(given, self.dims.size())) {
     if (!plan.isGood() || x.dims.empty())
       break;
-    Dims places(size_t(x.dims[size_t(axis)]));
-    std::iota(places.rbegin(), places.rend(), 0);
-    x = taken(plan, x, axis, indexTensor(plan, places, {int64_t(places.size())}));
+    Dims positions(size_t(x.dims[size_t(axis)]));
+    std::iota(positions.rbegin(), positions.rend(), 0);
+    x = taken(plan, x, axis, indexTensor(plan, positions, {int64_t(positions.size())}));
   }
   return x;
 }
@@ -213,7 +214,7 @@ aclnnStatus splitPlan(Plan &plan, const View &x, int64_t axis, const Dims &sizes
 View numberTensor(Plan &plan, const std::vector<double> &values, const Dims &dims) {
   View view = plan.make(ACL_DOUBLE, dims);
   if (plan.isGood())
-    std::copy(values.begin(), values.end(), static_cast<double *>(view.place->data()));
+    std::copy(values.begin(), values.end(), static_cast<double *>(view.memory->data()));
   return view;
 }
 
@@ -306,10 +307,10 @@ View nearest(Plan &plan, const View &self, const aclIntArray *outputSize) {
   View result = self;
   for (int64_t axis : {2, 3}) {
     const int64_t from = self.dims[size_t(axis)], to = size[size_t(axis - 2)];
-    Dims places;
+    Dims positions;
     for (int64_t i = 0; i < to; ++i)
-      places.push_back(i * from / to);
-    result = taken(plan, result, axis, indexTensor(plan, places, {to}));
+      positions.push_back(i * from / to);
+    result = taken(plan, result, axis, indexTensor(plan, positions, {to}));
   }
   return result;
 }

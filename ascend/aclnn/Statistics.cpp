@@ -89,12 +89,12 @@ aclnnStatus extremumPlan(const char *function, const char *reduce, const char *l
                          const aclTensor *indices, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(function);
   const View x = plan.input(self, "self"), y = plan.output(out, "out"),
-             places = plan.output(indices, "indices");
+             positions = plan.output(indices, "indices");
   const int64_t axis = plan.axisOf(dim, x.dims.size());
   if (plan.isGood() && x.dims.empty())
     plan.reject("self has no dims");
   plan.write(reduced(plan, reduce, x, {axis}, keep, x.type), y);
-  plan.write(positionOf(plan, locate, x, axis, keep), places);
+  plan.write(positionOf(plan, locate, x, axis, keep), positions);
   return plan.finish(size, executor);
 }
 

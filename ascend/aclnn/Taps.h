@@ -12,7 +12,7 @@ namespace atc::ascend {
 /// The elements of an axis that each element of its resized form sums, and their weights, which
 /// are 1 where there is only one tap.
 struct Tap {
-  Dims places;
+  Dims positions;
   std::vector<double> weights;
 };
 

@@ -54,14 +54,14 @@ constexpr uint64_t maxRank = 25;
 
 /// Returns whether the product of the dims, and of each with its stride, fits 62 bits.
 bool areSmall(const Dims &dims, const Dims &strides) {
-  constexpr int64_t most = std::numeric_limits<int64_t>::max() / 4;
+  constexpr int64_t max = std::numeric_limits<int64_t>::max() / 4;
   int64_t count = 1, reach = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 0 || (dims[i] > 0 && count > most / dims[i]))
+    if (dims[i] < 0 || (dims[i] > 0 && count > max / dims[i]))
       return false;
     count *= std::max<int64_t>(dims[i], 1);
     if (i < strides.size()) {
-      if (strides[i] < 0 || (strides[i] > 0 && dims[i] > (most - reach) / strides[i]))
+      if (strides[i] < 0 || (strides[i] > 0 && dims[i] > (max - reach) / strides[i]))
         return false;
       reach += strides[i] * dims[i];
     }

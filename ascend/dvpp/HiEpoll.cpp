@@ -97,8 +97,8 @@ hi_s32 hi_mpi_sys_wait_epoll(hi_s32 epoll_fd, hi_dvpp_epoll_event *events, hi_s3
     return hiFail(HI_ID_SYS, HI_ERR_ILLEGAL_PARAM, __func__,
                   "max_events is %d and timeout %d; give 1 or more, and milliseconds or -1",
                   max_events, timeout);
-  constexpr hi_s32 mostAtOnce = 1024;
-  std::vector<epoll_event> found(std::min(max_events, mostAtOnce));
+  constexpr hi_s32 maxAtOnce = 1024;
+  std::vector<epoll_event> found(std::min(max_events, maxAtOnce));
   const int count = epoll_wait(epoll_fd, found.data(), int(found.size()), timeout);
   // A signal ends the wait early, as no event does.
   if (count < 0 && errno != EINTR)

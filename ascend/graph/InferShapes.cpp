@@ -14,13 +14,13 @@ namespace ge {
 
 namespace {
 
-using Place = std::pair<std::shared_ptr<detail::Node>, int32_t>;
+using Output = std::pair<std::shared_ptr<detail::Node>, int32_t>;
 
 /// Returns the tensors of a graph but those of its inputs and constants: the first output of each
 /// operator, and what is read.
-std::vector<Place> tensorsOf(const detail::GraphContent &graph) {
+std::vector<Output> tensorsOf(const detail::GraphContent &graph) {
   std::set<std::pair<const detail::Node *, int32_t>> known;
-  std::vector<Place> found;
+  std::vector<Output> found;
   auto add = [&](const std::shared_ptr<detail::Node> &node, int32_t output) {
     static const std::set<std::string> given = {"Data", "RefData", "Const", "Constant",
                                                 "NetOutput"};
@@ -78,10 +78,10 @@ graphStatus aclgrphInferShapeAndType(Graph &graph) {
                         "the operators of a model file are not visible: atc --mode=1 shows them");
   Graph whole("infer");
   *whole.content() = *content;
-  const std::vector<Place> places = tensorsOf(*content);
-  whole.content()->outputs = places;
+  const std::vector<Output> outputs = tensorsOf(*content);
+  whole.content()->outputs = outputs;
   whole.content()->flags = {{"target", "cpu"}, {"log", "error"}};
-  if (places.empty())
+  if (outputs.empty())
     return GRAPH_SUCCESS;
   ModelBufferData model;
   if (const graphStatus status = detail::build(__func__, whole, {}, model); status != GRAPH_SUCCESS)
@@ -89,9 +89,9 @@ graphStatus aclgrphInferShapeAndType(Graph &graph) {
   aclmdlDesc *described = aclmdlCreateDesc();
   const bool isGood =
       aclmdlGetDescFromMem(described, model.data.get(), model.length) == ACL_SUCCESS &&
-      aclmdlGetNumOutputs(described) == places.size();
-  for (size_t i = 0; isGood && i < places.size(); ++i) {
-    auto &[node, output] = places[i];
+      aclmdlGetNumOutputs(described) == outputs.size();
+  for (size_t i = 0; isGood && i < outputs.size(); ++i) {
+    auto &[node, output] = outputs[i];
     if (size_t(output) >= node->outputs.size())
       continue;
     std::optional<TensorDesc> &desc = node->outputs[size_t(output)].desc;

@@ -48,8 +48,8 @@ struct Compiled {
   }
   /// Keeps a model, and unloads the one that has not run for longest where there are many.
   void add(const std::string &shapes, uint32_t model) {
-    constexpr size_t most = 16; // each has a copy of the weights
-    if (models.size() == most) {
+    constexpr size_t max = 16; // each has a copy of the weights
+    if (models.size() == max) {
       aclmdlUnload(models.front().second);
       models.erase(models.begin());
     }

@@ -45,7 +45,7 @@ struct TensorDesc {
   std::string dynamicInput;
   bool isConstant = false;
   std::vector<char> constant;
-  aclMemType place = ACL_MEMTYPE_DEVICE;
+  aclMemType memType = ACL_MEMTYPE_DEVICE;
 
   /// Returns the number of elements; 0 where a dim is not known.
   size_t elements() const;

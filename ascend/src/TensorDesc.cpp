@@ -273,6 +273,6 @@ aclError aclSetTensorPlaceMent(aclTensorDesc *desc, aclMemType memType) {
   ACL_FIND(found, tensorDescs(), desc);
   if (memType < ACL_MEMTYPE_DEVICE || memType > ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "memType is %d; give 0 to 2", int(memType));
-  found->place = memType;
+  found->memType = memType;
   return ACL_SUCCESS;
 }

@@ -36,8 +36,8 @@ using namespace llvm::object;
 namespace atc::cpu {
 
 namespace {
-constexpr uint64_t mostAlignment = 4096;
-constexpr uint64_t mostImageBytes = uint64_t(1) << 31;
+constexpr uint64_t maxAlignment = 4096;
+constexpr uint64_t maxImageBytes = uint64_t(1) << 31;
 
 template <typename... Parts> Error failed(Parts &&...parts) {
   std::string text;
@@ -183,7 +183,7 @@ private:
       return name.takeError();
     if (!(section.getFlags() & ELF::SHF_ALLOC) || section.getSize() == 0)
       return Error::success();
-    if (section.getAlignment().value() > mostAlignment)
+    if (section.getAlignment().value() > maxAlignment)
       sectionErrors.push_back(
           ("section '" + *name + "' wants more than 4096-byte alignment").str());
     if (!(section.getFlags() & ELF::SHF_WRITE))
@@ -293,7 +293,7 @@ Error copySegments(const ELFFile<ElfType> &file, StringRef bytes, std::vector<ch
     if (header.p_type != ELF::PT_LOAD)
       continue;
     const uint64_t end = uint64_t(header.p_vaddr) + header.p_memsz;
-    if (end > mostImageBytes || uint64_t(header.p_offset) + header.p_filesz > bytes.size())
+    if (end > maxImageBytes || uint64_t(header.p_offset) + header.p_filesz > bytes.size())
       return failed("the linked code is too large.");
     if (image.size() < end)
       image.resize(end);

@@ -168,9 +168,9 @@ size_t sizeOf(mlir::Operation *op) {
   return count;
 }
 
-/// Distributes the kernels over at most `most` parts of similar size. A kernel and the body that
+/// Distributes the kernels over at most `max` parts of similar size. A kernel and the body that
 /// only it calls stay together.
-std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned most) {
+std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned max) {
   struct Group {
     SmallVector<mlir::Operation *> ops;
     size_t size = 0;
@@ -190,7 +190,7 @@ std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsi
   });
 
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
-  for (size_t i = 0, count = std::clamp<size_t>(groups.size(), 1, most); i < count; ++i)
+  for (size_t i = 0, count = std::clamp<size_t>(groups.size(), 1, max); i < count; ++i)
     parts.push_back(mlir::ModuleOp::create(module.getLoc(), module.getName()));
   std::vector<size_t> sizes(parts.size(), 0);
   for (auto [name, group] : order) {

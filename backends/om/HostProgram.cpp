@@ -129,10 +129,10 @@ private:
       ArrayRef<StringRef> texts = strings.getRawStringData();
       for (int64_t i = 0; i < type.getNumElements(); ++i)
         constant.strings.push_back(texts[strings.isSplat() ? 0 : i].str());
-    } else if (auto place = addWeight(value)) {
-      constant.place = *place;
+    } else if (auto ref = addWeight(value)) {
+      constant.place = *ref;
     } else {
-      fail(place.takeError());
+      fail(ref.takeError());
     }
     program.constants.push_back(std::move(constant));
     return program.constants.size() - 1;

@@ -173,9 +173,9 @@ private:
     launch.cost = op.getCost();
     launch.macs = op.getMacs();
     launch.chained = op.getChained();
-    if (llvm::Error error = addPlaces(op.getOperands_(), launch.args))
+    if (llvm::Error error = addRefs(op.getOperands_(), launch.args))
       return error;
-    if (llvm::Error error = addPlaces(op.getPrefetch(), launch.prefetch))
+    if (llvm::Error error = addRefs(op.getPrefetch(), launch.prefetch))
       return error;
     llvm::SmallDenseSet<uint32_t> known;
     for (Value operand : readsOf(op))
@@ -199,12 +199,12 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error addPlaces(ValueRange buffers, std::vector<OmBufferRef> &places) {
+  llvm::Error addRefs(ValueRange buffers, std::vector<OmBufferRef> &refs) {
     for (Value buffer : buffers) {
-      auto place = placeOf(buffer);
-      if (!place)
-        return place.takeError();
-      places.push_back(*place);
+      auto ref = refOf(buffer);
+      if (!ref)
+        return ref.takeError();
+      refs.push_back(*ref);
     }
     return llvm::Error::success();
   }
@@ -212,11 +212,11 @@ private:
   /// Returns the tensor that a launch writes to `target`, with its logical type or null; nothing
   /// where it has no meaning for users.
   std::optional<uint32_t> tensorOf(Value target, Type logical, const Names &names,
-                                   const OmBufferRef &place) {
+                                   const OmBufferRef &ref) {
     Value root = resolveViews(target).root;
     std::optional<uint32_t> index;
     if (auto output = outputTensors.find(root);
-        output != outputTensors.end() && place.size == model().tensors[output->second].place.size) {
+        output != outputTensors.end() && ref.size == model().tensors[output->second].place.size) {
       index = output->second;
     } else if (logical) {
       std::optional<OmTensor> tensor =
@@ -224,7 +224,7 @@ private:
       if (tensor) {
         tensor->name =
             names.tensor.empty() ? "tensor" + std::to_string(model().tensors.size()) : names.tensor;
-        tensor->place = place;
+        tensor->place = ref;
         index = addTensor(std::move(*tensor));
       }
     }
@@ -267,36 +267,36 @@ private:
     return tensor;
   }
 
-  llvm::Expected<OmBufferRef> placeOf(Value buffer) {
+  llvm::Expected<OmBufferRef> refOf(Value buffer) {
     BufferPart part = resolveViews(buffer);
-    OmBufferRef place;
+    OmBufferRef ref;
     if (auto alloc = part.root.getDefiningOp<AllocOp>()) {
       if (!alloc.getOffset())
         return llvm::createStringError(
             "a buffer has no place in the arena: om-plan-memory has not run");
-      place.offset = *alloc.getOffset();
+      ref.offset = *alloc.getOffset();
     } else if (auto weight = part.root.getDefiningOp<WeightOp>()) {
       auto stored = addWeight(weight);
       if (!stored)
         return stored.takeError();
-      place = *stored;
+      ref = *stored;
     } else {
-      place = spaces.lookup(part.root);
+      ref = spaces.lookup(part.root);
     }
-    place.offset += part.offset;
-    place.size = spanInBytes(cast<MemRefType>(buffer.getType()));
-    return place;
+    ref.offset += part.offset;
+    ref.size = spanInBytes(cast<MemRefType>(buffer.getType()));
+    return ref;
   }
 
   /// Puts a constant into its weights segment; equal bytes are stored once in each.
   llvm::Expected<OmBufferRef> addWeight(WeightOp op) {
     if (auto known = spaces.find(op.getResult()); known != spaces.end())
       return known->second;
-    auto place = addConstant(op.getValue(), /*packed=*/false,
-                             op->hasAttr(kAddressesAttr) ? tables : weights);
-    if (place)
-      spaces[op.getResult()] = *place;
-    return place;
+    auto ref = addConstant(op.getValue(), /*packed=*/false,
+                           op->hasAttr(kAddressesAttr) ? tables : weights);
+    if (ref)
+      spaces[op.getResult()] = *ref;
+    return ref;
   }
 
   /// Adds a constant to the weights. `packed`: several elements smaller than a byte share one.
@@ -313,21 +313,21 @@ private:
 
     auto &sameHash = segment.byHash[llvm::xxh3_64bits(
         ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()))];
-    OmBufferRef place{OM_WEIGHTS, segment.index, 0, bytes.size()};
+    OmBufferRef ref{OM_WEIGHTS, segment.index, 0, bytes.size()};
     auto equal = llvm::find_if(sameHash, [&](size_t index) {
       const OmWeights &other = segment.pieces[index];
       return ArrayRef(static_cast<const char *>(other.data), other.size) == bytes;
     });
     if (equal != sameHash.end()) {
-      place.offset = segment.pieces[*equal].offset;
+      ref.offset = segment.pieces[*equal].offset;
     } else {
-      place.offset = segment.end;
+      ref.offset = segment.end;
       sameHash.push_back(segment.pieces.size());
       segment.pieces.push_back({bytes.data(), bytes.size(), segment.end});
       segment.end =
           llvm::alignTo(segment.end + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
     }
-    return place;
+    return ref;
   }
 
   ArrayRef<char> packBits(ArrayRef<char> bytes, Type element) {

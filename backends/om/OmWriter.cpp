@@ -494,11 +494,11 @@ bool Writer::fitsAddresses() {
   const auto image = std::find_if(model.images.begin(), model.images.end(), isShort);
   if (image == model.images.end())
     return true;
-  uint64_t most = model.arenaSize;
+  uint64_t max = model.arenaSize;
   std::string what = "its intermediate tensors";
   auto compare = [&](uint64_t bytes, const std::string &of) {
-    if (bytes > most) {
-      most = bytes;
+    if (bytes > max) {
+      max = bytes;
       what = of;
     }
   };
@@ -506,8 +506,8 @@ bool Writer::fitsAddresses() {
     for (uint32_t tensor : *list)
       compare(model.tensors[tensor].place.size, "'" + model.tensors[tensor].name + "'");
   compare(fileBytes, "its file, most of which are weights");
-  return most <= rt::limits::maxShortBlock ||
-         failed("E10055", "the model needs " + std::to_string(most) + " bytes in one piece for " +
+  return max <= rt::limits::maxShortBlock ||
+         failed("E10055", "the model needs " + std::to_string(max) + " bytes in one piece for " +
                               what + ", more than the " +
                               std::to_string(rt::limits::maxShortBlock) +
                               " that a process with addresses of 32 bits has: make it smaller, or "

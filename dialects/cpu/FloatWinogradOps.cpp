@@ -25,7 +25,7 @@ LogicalResult FloatWinogradOp::verify() {
     return emitOpError() << "input must have batch " << out[0] << " and " << out[2] + 2 << " x "
                          << out[3] + 2 << " pixels, two rows and columns more than the output, "
                          << "but is " << input;
-  if (!Winograd::ofPlaces(weights[1]))
+  if (!Winograd::ofPoints(weights[1]))
     return emitOpError() << "filter must have 16 or 36 positions, but is " << filter;
   if (weights[0] != out[1] || weights[3] != out[4] || weights[2] != in[1] * in[4])
     return emitOpError() << "filter must be for " << in[1] * in[4] << " input channels and "
@@ -35,7 +35,7 @@ LogicalResult FloatWinogradOp::verify() {
 }
 
 std::string FloatWinogradOp::kernelName() {
-  int64_t outputs = Winograd::ofPlaces(typeOf(getFilter()).getDimSize(1))->outputs;
+  int64_t outputs = Winograd::ofPoints(typeOf(getFilter()).getDimSize(1))->outputs;
   return windowName("winograd", outputs, outputs);
 }
 

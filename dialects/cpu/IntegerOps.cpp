@@ -138,10 +138,10 @@ LogicalResult WinogradInputOp::verify() {
   if (in[2] < 3 || in[3] < 3 || in[4] != 16)
     return emitOpError() << "input must have 3x3 pixels of 16 channels at least, but is "
                          << typeOf(getInput());
-  std::optional<Winograd> form = Winograd::ofPlaces(output.getDimSize(1));
+  std::optional<Winograd> form = Winograd::ofPoints(output.getDimSize(1));
   if (!form)
-    return emitOpError() << "output must have 16 or 36 places, but is " << output;
-  SmallVector<int64_t> wanted{in[0], form->places(), form->tilesOf(in[2] - 2, in[3] - 2),
+    return emitOpError() << "output must have 16 or 36 points, but is " << output;
+  SmallVector<int64_t> wanted{in[0], form->points(), form->tilesOf(in[2] - 2, in[3] - 2),
                               in[1] * in[4]};
   if (output.getShape() != ArrayRef<int64_t>(wanted) || !output.getElementType().isInteger(16))
     return emitOpError() << "output must be "
@@ -161,17 +161,17 @@ LogicalResult WinogradConv2DOp::verify() {
     return failure();
   MemRefType input = typeOf(getInput()), filter = typeOf(getFilter());
   ArrayRef<int64_t> out = typeOf(getOutput()).getShape(), weights = filter.getShape();
-  std::optional<Winograd> form = Winograd::ofPlaces(input.getDimSize(1));
+  std::optional<Winograd> form = Winograd::ofPoints(input.getDimSize(1));
   if (!form)
-    return emitOpError() << "input must have 16 or 36 places, but is " << input;
+    return emitOpError() << "input must have 16 or 36 points, but is " << input;
   int64_t tiles = form->tilesOf(out[2], out[3]);
   if (!input.getElementType().isInteger(16) || input.getDimSize(0) != out[0] ||
       input.getDimSize(2) != tiles)
-    return emitOpError() << "input must be i16 for " << form->places() << " places of the " << tiles
+    return emitOpError() << "input must be i16 for " << form->points() << " points of the " << tiles
                          << " tiles of the output, but is " << input;
-  if (!filter.getElementType().isInteger(16) || weights[1] != form->places() || weights[4] != 2 ||
+  if (!filter.getElementType().isInteger(16) || weights[1] != form->points() || weights[4] != 2 ||
       2 * weights[2] != input.getDimSize(3))
-    return emitOpError() << "filter must be i16 for " << form->places() << " places of "
+    return emitOpError() << "filter must be i16 for " << form->points() << " points of "
                          << input.getDimSize(3) << " channels in pairs, but is " << filter;
   return verifyIntegerEpilogue(*this, weights[0], weights[3]);
 }

@@ -23,10 +23,10 @@ struct Winograd {
   uint32_t odd, shift;
 
   /// Returns the form with that number of positions; nothing where there is none.
-  static std::optional<Winograd> ofPlaces(int64_t places) {
-    if (places == 16)
+  static std::optional<Winograd> ofPoints(int64_t points) {
+    if (points == 16)
       return Winograd{2, 1, 2};
-    if (places == 36)
+    if (points == 36)
       return Winograd{4, 9, 6};
     return std::nullopt;
   }
@@ -34,7 +34,7 @@ struct Winograd {
   /// Returns the rows of an input tile, which is square.
   int64_t side() const { return outputs + 2; }
   /// Returns the products per tile and channel.
-  int64_t places() const { return side() * side(); }
+  int64_t points() const { return side() * side(); }
   /// Returns the number of tiles that cover `size` outputs of a dim.
   int64_t tilesAlong(int64_t size) const { return llvm::divideCeil(size, outputs); }
   int64_t tilesOf(int64_t height, int64_t width) const {

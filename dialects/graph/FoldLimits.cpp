@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-int64_t atc::graph::maxFoldedElements(StringRef kernel, int64_t most) {
+int64_t atc::graph::maxFoldedElements(StringRef kernel, int64_t max) {
   constexpr int64_t few = 1 << 13;
   static constexpr StringLiteral slow[] = {"Attention",
                                            "AveragePool",
@@ -31,5 +31,5 @@ int64_t atc::graph::maxFoldedElements(StringRef kernel, int64_t most) {
                                            "RoiAlign",
                                            "STFT",
                                            "TfIdfVectorizer"};
-  return llvm::is_contained(slow, kernel) ? std::min(most, few) : most;
+  return llvm::is_contained(slow, kernel) ? std::min(max, few) : max;
 }

@@ -300,7 +300,7 @@ private:
 };
 
 /// The inputs as values: constants whole, the others only as shapes.
-bool collectInputs(const HostCall &call, Values &values, bool constantsOnly, int64_t most,
+bool collectInputs(const HostCall &call, Values &values, bool constantsOnly, int64_t max,
                    std::vector<const host::Value *> &inputs) {
   for (Value operand : call.inputs) {
     if (!operand) {
@@ -312,7 +312,7 @@ bool collectInputs(const HostCall &call, Values &values, bool constantsOnly, int
     if (!type || !type.hasStaticShape() || type.getRank() > int64_t(host::kMaxRank))
       return false;
     host::Value *value = nullptr;
-    if (matchPattern(operand, m_Constant(&constant)) && type.getNumElements() <= most)
+    if (matchPattern(operand, m_Constant(&constant)) && type.getNumElements() <= max)
       value = valueOf(constant, values);
     if (!value && constantsOnly)
       return false;
@@ -487,8 +487,8 @@ bool isRandomKernel(StringRef kernel) {
 static constexpr uint64_t kMaxFoldedTextBytes = 1 << 20;
 
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
-                                                  int64_t most, uint64_t maxBytes) {
-  most = maxFoldedElements(call.kernel, most);
+                                                  int64_t max, uint64_t maxBytes) {
+  max = maxFoldedElements(call.kernel, max);
   // Checked before any kernel infers shapes.
   auto isConstant = [](Value input) { return !input || matchPattern(input, m_Constant()); };
   if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))
@@ -500,12 +500,12 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
     return failure();
   for (auto [i, type] : llvm::enumerate(*types)) {
     auto tensor = dyn_cast<TensorType>(type);
-    if (!tensor || (tensor.hasRank() && tensor.hasStaticShape() && tensor.getNumElements() > most))
+    if (!tensor || (tensor.hasRank() && tensor.hasStaticShape() && tensor.getNumElements() > max))
       return failure();
   }
   Values values;
   std::vector<const host::Value *> inputs;
-  if (!collectInputs(call, values, /*constantsOnly=*/true, most, inputs))
+  if (!collectInputs(call, values, /*constantsOnly=*/true, max, inputs))
     return failure();
   Parameters parameters(call.parameters, values);
   auto outcome = kernels::native::run(*row, inputs, parameters.all, call.results, call.wanted,
@@ -521,7 +521,7 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
       return failure();
     auto type = RankedTensorType::get(ArrayRef(value->dims, value->rank),
                                       elementTypeOf(value->dtype, context));
-    if (type.getNumElements() > most || isa<ComplexType>(type.getElementType()))
+    if (type.getNumElements() > max || isa<ComplexType>(type.getElementType()))
       return failure();
     if (value->dtype == DType::Str) {
       auto *texts = static_cast<const host::String *>(value->data);

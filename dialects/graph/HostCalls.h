@@ -46,9 +46,9 @@ inferHostCallByRules(const HostCall &call, mlir::MLIRContext *context, std::stri
 inline constexpr uint64_t kMaxFoldBytes = uint64_t(256) << 20;
 
 /// Returns the results of a call whose inputs are constants; fails where they are not, or the work
-/// or the results would be large (more than `most` elements, `maxBytes` of memory).
+/// or the results would be large (more than `max` elements, `maxBytes` of memory).
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>
-foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16,
+foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t max = 1 << 16,
              uint64_t maxBytes = kMaxFoldBytes);
 
 /// Returns whether a kernel draws random values, so that its calls cannot be folded or merged.

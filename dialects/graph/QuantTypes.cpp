@@ -30,8 +30,8 @@ std::optional<QuantParams> getQuantParams(Type elementType) {
   }
   auto type = cast<quant::QuantizedType>(elementType);
   params.stored = storedIntegers(type);
-  params.least = type.getStorageTypeMin();
-  params.most = type.getStorageTypeMax();
+  params.min = type.getStorageTypeMin();
+  params.max = type.getStorageTypeMax();
   return params;
 }
 
@@ -41,20 +41,20 @@ Type getQuantType(IntegerType stored, ArrayRef<float> scales, ArrayRef<int64_t> 
   if (width > 32 || width < 2 || scales.empty() || scales.size() != zeroPoints.size() ||
       (axis < 0 && scales.size() != 1))
     return {};
-  int64_t least = stored.isUnsigned() ? 0 : -(int64_t(1) << (width - 1));
-  int64_t most = least + (int64_t(1) << width) - 1;
+  int64_t min = stored.isUnsigned() ? 0 : -(int64_t(1) << (width - 1));
+  int64_t max = min + (int64_t(1) << width) - 1;
   if (llvm::any_of(scales, [](float scale) { return !(std::isfinite(scale) && scale > 0); }) ||
-      llvm::any_of(zeroPoints, [&](int64_t zero) { return zero < least || zero > most; }))
+      llvm::any_of(zeroPoints, [&](int64_t zero) { return zero < min || zero > max; }))
     return {};
   MLIRContext *context = stored.getContext();
   unsigned flags = stored.isUnsigned() ? 0 : quant::QuantizationFlags::Signed;
   Type storage = IntegerType::get(context, width), expressed = Float32Type::get(context);
   if (axis < 0)
     return quant::UniformQuantizedType::get(flags, storage, expressed, scales[0], zeroPoints[0],
-                                            least, most);
+                                            min, max);
   SmallVector<double> wide(scales.begin(), scales.end());
   return quant::UniformQuantizedPerAxisType::get(flags, storage, expressed, wide, zeroPoints, axis,
-                                                 least, most);
+                                                 min, max);
 }
 
 Type getStoredType(Type elementType) {

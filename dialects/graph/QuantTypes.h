@@ -17,7 +17,7 @@ struct QuantParams {
   llvm::SmallVector<float> scales;
   llvm::SmallVector<int64_t> zeroPoints;
   int64_t axis = -1;
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 
   /// Returns whether there is one scale for all elements.
   bool isPerTensor() const { return axis < 0; }

@@ -58,14 +58,14 @@ bool ShardCompiler::choose(ModuleOp module) {
   device.memoryBytes =
       static_cast<double>(cluster.memoryBytes ? cluster.memoryBytes : soc->gmBytes);
   const cluster::Chain chain = chainOf(om::findMain(module));
-  double least = 0;
+  double min = 0;
   // Fewer devices where no division over all of them is possible.
   for (uint32_t devices = cluster.devices(); devices >= 1; --devices) {
     if (cluster.devices() % devices)
       continue;
     const cluster::PlanSearch search = cluster::searchPlans(
         cluster, device, chain, cluster::Purpose::Inference, devices, maxTrials);
-    least = search.leastBytes;
+    min = search.minBytes;
     bool isChosen = false;
     for (const cluster::Plan &plan : search.best) {
       Candidate candidate = {divisionOf(plan), plan.time.total() * 1e3, plan.memory.total(), ""};
@@ -88,7 +88,7 @@ bool ShardCompiler::choose(ModuleOp module) {
     diagnostics.error("E10061", llvm::formatv("the model does not fit onto the cluster of "
                                               "--cluster: a device has {0:f2} GB, but a part of "
                                               "the model needs at least {1:f2} GB",
-                                              device.memoryBytes * 1e-9, least * 1e-9));
+                                              device.memoryBytes * 1e-9, min * 1e-9));
   else
     diagnostics.error("E10061", "no division over the devices of --cluster is possible; " +
                                     candidates.front().parallel + ": " +

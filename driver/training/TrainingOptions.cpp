@@ -37,22 +37,22 @@ public:
       return text.has_value();
     });
   }
-  void number(StringRef key, double &field, double least) {
-    add(key, "a number of at least " + llvm::formatv("{0}", least).str(),
-        [&field, least](const json::Value &value) {
+  void number(StringRef key, double &field, double min) {
+    add(key, "a number of at least " + llvm::formatv("{0}", min).str(),
+        [&field, min](const json::Value &value) {
           auto number = value.getAsNumber();
           if (number)
             field = *number;
-          return number && *number >= least;
+          return number && *number >= min;
         });
   }
-  void integer(StringRef key, int64_t &field, int64_t least) {
-    add(key, "an integer of at least " + std::to_string(least),
-        [&field, least](const json::Value &value) {
+  void integer(StringRef key, int64_t &field, int64_t min) {
+    add(key, "an integer of at least " + std::to_string(min),
+        [&field, min](const json::Value &value) {
           auto number = value.getAsInteger();
           if (number)
             field = *number;
-          return number && *number >= least;
+          return number && *number >= min;
         });
   }
   void boolean(StringRef key, bool &field) {
@@ -75,13 +75,13 @@ public:
       return list != nullptr;
     });
   }
-  void integers(StringRef key, llvm::SmallVectorImpl<int64_t> &field, int64_t least) {
-    add(key, "a list of integers of at least " + std::to_string(least),
-        [&field, least](const json::Value &value) {
+  void integers(StringRef key, llvm::SmallVectorImpl<int64_t> &field, int64_t min) {
+    add(key, "a list of integers of at least " + std::to_string(min),
+        [&field, min](const json::Value &value) {
           const json::Array *list = value.getAsArray();
           for (const json::Value &item : list ? *list : json::Array()) {
             auto number = item.getAsInteger();
-            if (!number || *number < least)
+            if (!number || *number < min)
               return false;
             field.push_back(*number);
           }

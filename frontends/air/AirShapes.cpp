@@ -199,9 +199,8 @@ static std::optional<Dims> movedDims(const SingleOp &op) {
   }
   if (type == "Upsample" && from.size() == 4 && !isDynamic(from)) {
     const int64_t rows = getInt(op, "stride_h", 2), columns = getInt(op, "stride_w", 2);
-    if (constexpr int64_t most = 1 << 20; rows < 1 || columns < 1 || rows > most ||
-                                          columns > most || from[2] > INT32_MAX ||
-                                          from[3] > INT32_MAX)
+    if (constexpr int64_t max = 1 << 20; rows < 1 || columns < 1 || rows > max || columns > max ||
+                                         from[2] > INT32_MAX || from[3] > INT32_MAX)
       return std::nullopt;
     return Dims{from[0], from[1], from[2] * rows, from[3] * columns};
   }

@@ -316,14 +316,14 @@ public:
       return fail("its body has " + Twine(graph->input_size()) + " inputs and " +
                   Twine(graph->output_size()) + " outputs, which do not fit " + Twine(numCarried) +
                   " carried values");
-    Value most = input(0), first = input(1);
-    if ((most && !isOne(most, builder.getI64Type(), "input 0 (M)")) ||
+    Value max = input(0), first = input(1);
+    if ((max && !isOne(max, builder.getI64Type(), "input 0 (M)")) ||
         (first && !isCondition(first, "input 1 (cond)")))
       return;
     auto below = [&](Value iteration, Value condition) {
-      if (!most)
+      if (!max)
         return condition;
-      Value inside = calls.call("Less", {iteration, most});
+      Value inside = calls.call("Less", {iteration, max});
       return condition ? calls.call("And", {condition, inside}) : inside;
     };
     SmallVector<Value> initial{calls.constant({0}, /*scalar=*/true)};

@@ -423,10 +423,10 @@ bool GraphImporter::spend(const onnx::GraphProto &body) {
 }
 
 void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function) {
-  constexpr unsigned mostNested = 64;
-  if (depth >= mostNested) {
+  constexpr unsigned maxNested = 64;
+  if (depth >= maxNested) {
     diags->error("E16004", describeNode(node) + ": functions call each other more than " +
-                               Twine(mostNested) + " deep; a function must not call itself");
+                               Twine(maxNested) + " deep; a function must not call itself");
     return;
   }
   expanded.push_back(std::make_unique<onnx::GraphProto>());

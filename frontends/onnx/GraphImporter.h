@@ -66,7 +66,7 @@ public:
   void leaveRegion() {
     --regions;
     // The values of a region may be erased together with it.
-    batchPlaces.clear();
+    batchAxes.clear();
     while (!statedInside.empty() && statedInside.back().first > regions)
       statedConstants.erase(statedInside.pop_back_val().second);
   }
@@ -148,8 +148,8 @@ private:
   llvm::DenseSet<mlir::Value> statedConstants;
   /// Those of regions, with the nesting.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> statedInside;
-  enum class BatchPlace : uint8_t { None, Elsewhere, Front };
-  llvm::DenseMap<mlir::Value, BatchPlace> batchPlaces; ///< as hasBatchInFront() finds them
+  enum class BatchAxis : uint8_t { None, Elsewhere, Front };
+  llvm::DenseMap<mlir::Value, BatchAxis> batchAxes; ///< as hasBatchInFront() finds them
   std::optional<PlaceholderRules> placeholder;
 };
 

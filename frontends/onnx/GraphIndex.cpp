@@ -224,12 +224,12 @@ void GraphIndex::reportCycle(const std::vector<bool> &pending) {
     });
     index = next;
   }
-  constexpr size_t mostNamed = 20;
+  constexpr size_t maxNamed = 20;
   size_t first = position[index], length = path.size() - first;
   std::string cycle = describeNode(graph.node(index));
   for (size_t at = path.size(); at-- > first;) {
     // For a long cycle the beginning and the last step suffice.
-    if (path.size() - at == mostNamed && length > mostNamed + 1) {
+    if (path.size() - at == maxNamed && length > maxNamed + 1) {
       cycle += " -> " + std::to_string(at - first) + " more nodes";
       at = first;
     }

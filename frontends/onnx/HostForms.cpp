@@ -216,11 +216,11 @@ private:
         return createStringError("input " + Twine(i) + " is missing; the operator needs it");
     // Operators with any number of inputs have no optional ones.
     constexpr unsigned anyNumber = 4096;
-    if (signature->most == anyNumber && llvm::is_contained(call.inputs, Value()))
+    if (signature->max == anyNumber && llvm::is_contained(call.inputs, Value()))
       return createStringError("one of its inputs has no name; give each");
-    if (call.inputs.size() > signature->most)
+    if (call.inputs.size() > signature->max)
       return createStringError("has " + Twine(call.inputs.size()) + " inputs, expected at most " +
-                               Twine(signature->most));
+                               Twine(signature->max));
     if (Error error = checkHostInputs(*signature, call.inputs))
       return error;
     static constexpr StringLiteral ofSequences[] = {"ConcatFromSequence", "SequenceAt",

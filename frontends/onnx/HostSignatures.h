@@ -20,7 +20,7 @@ struct HostSignature {
   llvm::StringLiteral kernel, domain;
   int since;
   uint32_t required;
-  unsigned most;
+  unsigned max;
   llvm::StringLiteral types, attributes, unread;
 };
 

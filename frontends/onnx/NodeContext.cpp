@@ -152,13 +152,13 @@ Location NodeContext::makeLocation(unsigned number) {
 
 /// Folds an op, except evaluators that visit every element on large operands.
 Value NodeContext::fold(Operation *op) {
-  constexpr int64_t most = 1 << 20;
+  constexpr int64_t max = 1 << 20;
   int64_t elements = 0;
   for (Value operand : op->getOperands()) {
     if (!matchPattern(operand, m_Constant()))
       return foldOnce(op);
     elements += mlir::cast<RankedTensorType>(operand.getType()).getNumElements();
-    if (elements > most)
+    if (elements > max)
       return {};
   }
   return foldOnce(op);

@@ -166,7 +166,7 @@ Location NodeContext::makeLocation(unsigned number) {
 /// The value of an op that reads only constants, so that arithmetic on shapes is
 /// known while importing. Weights are left to the passes.
 Value NodeContext::tryEvaluate(Operation *op) {
-  constexpr int64_t most = 1 << 12;
+  constexpr int64_t max = 1 << 12;
   int64_t elements = mlir::cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
   SmallVector<graph::Tensor> operands;
   for (Value operand : op->getOperands()) {
@@ -174,7 +174,7 @@ Value NodeContext::tryEvaluate(Operation *op) {
     if (!matchPattern(operand, m_Constant(&attr)))
       return {};
     elements += attr.getNumElements();
-    if (elements > most)
+    if (elements > max)
       return {};
     FailureOr<graph::Tensor> tensor = graph::Tensor::fromAttribute(attr);
     if (llvm::failed(tensor))
@@ -185,7 +185,7 @@ Value NodeContext::tryEvaluate(Operation *op) {
       operands, [](const graph::Tensor &tensor) -> const graph::Tensor * { return &tensor; });
   SmallVector<graph::Tensor> values;
   std::string error;
-  if (elements > most || llvm::failed(graph::evaluate(op, pointers, values, &error)))
+  if (elements > max || llvm::failed(graph::evaluate(op, pointers, values, &error)))
     return {};
   auto type = mlir::cast<RankedTensorType>(op->getResult(0).getType());
   return graph::ConstantOp::create(opBuilder, op->getLoc(), std::move(values[0]).toAttribute(type));

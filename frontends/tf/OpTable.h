@@ -50,7 +50,7 @@ llvm::ArrayRef<OpRow> setRows();
 llvm::ArrayRef<OpRow> systemRows();
 llvm::ArrayRef<OpRow> raggedRows();
 llvm::ArrayRef<OpRow> bitRows();
-llvm::ArrayRef<OpRow> placeRows();
+llvm::ArrayRef<OpRow> locationRows();
 llvm::ArrayRef<OpRow> samplingRows();
 llvm::ArrayRef<OpRow> colorRows();
 llvm::ArrayRef<OpRow> suppressionRows();

@@ -151,9 +151,9 @@ SmallVector<pb::DataType> statedInputTypes(const pb::NodeDef &node) {
   auto found = signatures().find(node.op());
   if (found == signatures().end() || hasOtherInputs(node.op()))
     return types;
-  const int64_t most = node.input_size();
+  const int64_t max = node.input_size();
   visitInputs(node, found->second.inputs, [&](int64_t number, pb::DataType type) {
-    types.append(std::min(number, most), type);
+    types.append(std::min(number, max), type);
   });
   return types;
 }

@@ -278,8 +278,8 @@ bool ModelReader::check(StringRef path, Diagnostics &diagnostics) {
       return fail("is damaged: buffer " + Twine(i) + " is behind its end");
   }
   // A small file may state many large tensors.
-  constexpr uint64_t mostBytes = uint64_t(4) << 30;
-  if (expandedBytes() > mostBytes)
+  constexpr uint64_t maxBytes = uint64_t(4) << 30;
+  if (expandedBytes() > maxBytes)
     return fail("has tensors that are stored without their zeros, and that have more than 4 GB "
                 "with them");
   for (size_t i = 0; i < numSubgraphs(); ++i)

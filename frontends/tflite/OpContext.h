@@ -29,7 +29,8 @@ struct Variable {
   const fb::Tensor *stored = nullptr;  ///< what reads or writes it: its type and shape
   bool isWritten = false;              ///< whether the model changes it
   bool isState = false;                ///< whether a run begins with what the last one wrote
-  std::string value = {}; ///< the tensor that holds it at this place of the graph; empty: none yet
+  std::string value =
+      {}; ///< the tensor that holds it at this position of the graph; empty: none yet
 };
 
 /// The state that all operators of a model share while it is converted.

@@ -18,7 +18,7 @@ namespace atc::tflite {
 
 namespace {
 
-/// The stored places along one dim.
+/// The stored positions along one dim.
 struct Level {
   int64_t dim = 0;  ///< of the shape
   int64_t size = 0; ///< its indices, or those inside of a block
@@ -57,12 +57,12 @@ public:
     for (int64_t dim : shape)
       elements *= dim;
     // A small file may state a large shape.
-    constexpr uint64_t most = uint64_t(1) << 28;
-    if (elements > most || !size)
+    constexpr uint64_t max = uint64_t(1) << 28;
+    if (elements > max || !size)
       return fail(size ? "has more than 2^28 elements" : "has elements of no whole bytes"),
              std::nullopt;
     all.resize(elements * size);
-    place.assign(shape.size(), 0);
+    position.assign(shape.size(), 0);
     if (elements && !visit(0, 0))
       return std::nullopt;
     if (next * size != stored.size())
@@ -83,9 +83,9 @@ private:
     const auto *blocks = sparsity.block_map();
     const size_t rank = shape.size(), inner = blocks ? blocks->size() : 0;
     // Each is visited inside of the one before.
-    constexpr size_t most = 64;
-    if (rank + inner > most)
-      return fail("has " + Twine(rank + inner) + " dims and blocks, more than " + Twine(most));
+    constexpr size_t max = 64;
+    if (rank + inner > max)
+      return fail("has " + Twine(rank + inner) + " dims and blocks, more than " + Twine(max));
     if (!order || !metadata || order->size() != rank + inner || metadata->size() != rank + inner)
       return fail("does not describe each dim once");
     SmallVector<bool> isMet(rank + inner);
@@ -114,7 +114,7 @@ private:
       }
       level.segments = read(stated->array_segments_type(), stated->array_segments());
       level.indices = read(stated->array_indices_type(), stated->array_indices());
-      // Each place before has a segment of its own, so that nothing is visited twice.
+      // Each position before has a segment of its own, so that nothing is visited twice.
       if (!level.segments.empty() &&
           (level.segments.front() != 0 || !llvm::is_sorted(level.segments)))
         return fail("has segments that overlap");
@@ -122,18 +122,18 @@ private:
     }
     for (Level &level : llvm::MutableArrayRef(levels).take_front(rank)) {
       if (level.isDense && level.size != sizes[level.dim])
-        return fail("states " + Twine(level.size) + " places of " + Twine(sizes[level.dim]));
+        return fail("states " + Twine(level.size) + " positions of " + Twine(sizes[level.dim]));
       level.size = sizes[level.dim];
     }
     return true;
   }
 
-  /// Visits what is stored behind a place of the levels before.
+  /// Visits what is stored behind a position of the levels before.
   bool visit(size_t depth, int64_t before) {
     if (depth == levels.size())
       return copy();
     const Level &level = levels[depth];
-    const int64_t outer = place[level.dim];
+    const int64_t outer = position[level.dim];
     int64_t first = 0, end = level.size;
     if (!level.isDense) {
       if (before + 1 >= static_cast<int64_t>(level.segments.size()))
@@ -146,12 +146,12 @@ private:
       const int64_t index = level.isDense ? i : level.indices[i];
       if (index < 0 || index >= level.size)
         return fail("has the index " + Twine(index) + " of " + Twine(level.size));
-      // Inside of a block the place counts elements instead of blocks.
-      place[level.dim] = depth < shape.size() ? index : outer * level.size + index;
+      // Inside of a block the position counts elements instead of blocks.
+      position[level.dim] = depth < shape.size() ? index : outer * level.size + index;
       if (!visit(depth + 1, level.isDense ? before * level.size + i : i))
         return false;
     }
-    place[level.dim] = outer;
+    position[level.dim] = outer;
     return true;
   }
 
@@ -160,7 +160,7 @@ private:
       return fail("has fewer bytes than elements");
     uint64_t at = 0;
     for (size_t dim = 0; dim < shape.size(); ++dim)
-      at = at * shape[dim] + place[dim];
+      at = at * shape[dim] + position[dim];
     std::memcpy(all.data() + at * size, stored.data() + next++ * size, size);
     return true;
   }
@@ -169,7 +169,7 @@ private:
   const size_t size;
   const StringRef stored;
   std::string &error;
-  SmallVector<int64_t> shape, place;
+  SmallVector<int64_t> shape, position;
   SmallVector<Level> levels;
   std::string all;
   uint64_t next = 0; ///< stored element

@@ -64,7 +64,7 @@ private:
     const int64_t step = window.stride[1] * kBlock, tapStep = window.dilation[1] * kBlock;
     // Word i of each pixel, then bytes i of each word.
     const __m512i words = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i places =
+    const __m512i positions =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     __m512i sums[P];
 #pragma clang loop unroll(full)
@@ -79,7 +79,8 @@ private:
         for (int p = 0; p < P; ++p) {
           const __m512i taps =
               Dense ? _mm512_loadu_si512(at + p * step) : fourTaps(at + p * step, tapStep);
-          const __m512i joined = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, taps), places);
+          const __m512i joined =
+              _mm512_shuffle_epi8(_mm512_permutexvar_epi32(words, taps), positions);
           sums[p] = _mm512_dpbusd_epi32(sums[p], joined, row);
         }
       }

@@ -56,7 +56,7 @@ struct Convolution {
   /// The bytes of an image that a task reads and writes, so that they stay in the second cache.
   static constexpr int64_t imageBytes = 256 << 10;
   /// The minimum number of pixels of the tasks into which fewer ones are divided.
-  static constexpr int64_t leastPixels = 4 * maxPixels;
+  static constexpr int64_t minPixels = 4 * maxPixels;
   /// The bytes of weights of two output blocks at a time, so that they stay in the first cache.
   static constexpr int64_t weightBytes = 24 << 10;
   /// The maximum number of input blocks whose weights are that many.
@@ -98,7 +98,7 @@ struct Convolution {
   }
   /// Sets the runs. Returns whether they take less time than all taps of all columns.
   bool findRuns() {
-    constexpr int64_t least = 4; // A tile of fewer pixels waits for its sums.
+    constexpr int64_t min = 4; // A tile of fewer pixels waits for its sums.
     const int64_t all = window.out[1];
     double cost = 0;
     for (int64_t begin = 0; begin < all && numRuns < maxRuns; ++numRuns) {
@@ -108,7 +108,7 @@ struct Convolution {
         if (const Range taps = readingAt(1, end); taps.begin != first || taps.end != last)
           break;
       runs[numRuns] = {begin, end, first, last};
-      cost += double(maximum(end - begin, least)) * double(last - first);
+      cost += double(maximum(end - begin, min)) * double(last - first);
       begin = end;
     }
     return numRuns && runs[numRuns - 1].end == all &&
@@ -166,7 +166,7 @@ struct Convolution {
     const int64_t bytes = isHeavy ? 2 * imageBytes : imageBytes;
     const int64_t written = isHeavy ? minimum(outBlocks, step()) : outBlocks;
     if (isPointwise) {
-      const int64_t size = maximum(bytes / ((inBlocks + written) * pixel), leastPixels);
+      const int64_t size = maximum(bytes / ((inBlocks + written) * pixel), minPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
       // In double: windows may be far apart. An image in place is not read between them.
@@ -195,11 +195,11 @@ struct Convolution {
     const int64_t parts = ceilDiv(wanted, plan.batch * groups * splits);
     if (imageTasks() >= parts * plan.batch)
       return;
-    rowsPerTask = minimum(rowsPerTask, maximum(rows / parts, ceilDiv(leastPixels, columns)));
+    rowsPerTask = minimum(rowsPerTask, maximum(rows / parts, ceilDiv(minPixels, columns)));
     const int64_t columnParts = ceilDiv(parts, ceilDiv(rows, rowsPerTask));
     // In whole tiles.
     const int64_t tile = tilePixels();
-    const int64_t size = roundUp(maximum(ceilDiv(columns, columnParts), leastPixels), tile);
+    const int64_t size = roundUp(maximum(ceilDiv(columns, columnParts), minPixels), tile);
     const int64_t even = ceilDiv(columns, maximum(columns / size, int64_t(1)));
     columnsPerTask = minimum(columnsPerTask, roundUp(even, tile));
   }

@@ -180,13 +180,13 @@ struct Requantizer {
                                 int64_t channel) const {
     const __m512i biases = _mm512_loadu_si512(bias + channel),
                   zeros = _mm512_set1_epi16(int16_t(zero));
-    const __m512 scales = _mm512_loadu_ps(factors + channel), most = _mm512_set1_ps(high);
+    const __m512 scales = _mm512_loadu_ps(factors + channel), max = _mm512_set1_ps(high);
     __m512i sums[] = {a, b, c, d};
 #pragma clang loop unroll(full)
     for (__m512i &each : sums)
       // A NaN stays, and becomes the least integer, as does all that is less.
       each = _mm512_cvtps_epi32(_mm512_min_ps(
-          most, _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(each, biases)), scales)));
+          max, _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(each, biases)), scales)));
     const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(sums[0], sums[1]), zeros);
     const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(sums[2], sums[3]), zeros);
     const __m512i bytes = isSigned ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);

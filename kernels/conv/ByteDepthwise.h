@@ -32,16 +32,16 @@ public:
     rowSize = phaseSize * columns.stride;
     height = (rows.out - 1) * rows.stride + (rows.kernel - 1) * rows.dilation + 1;
     if (__builtin_mul_overflow(height, rowSize, &planeSize))
-      planeSize = kMostElements + 1;
+      planeSize = kMaxElements + 1;
   }
 
   /// Returns whether the convolution has this form, and planes of a moderate size.
   bool fits() const {
     const Window &w = plan.window;
     // A small file must not ask for much memory by pads and gaps.
-    const int64_t most = minimum(kMostElements, 32 * (w.in.product() + w.out.product()) + 4096);
+    const int64_t max = minimum(kMaxElements, 32 * (w.in.product() + w.out.product()) + 4096);
     return w.rank() <= 2 && plan.inChannels == 1 && w.taps() <= kTaps && w.out.product() > 0 &&
-           w.in.product() > 0 && planeSize <= most;
+           w.in.product() > 0 && planeSize <= max;
   }
 
   /// Passes the accumulators of each channel of the result to the sink. Returns false where memory
@@ -83,7 +83,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kLanes = 16, kTaps = 96, kMostElements = int64_t(1) << 24;
+  static constexpr int64_t kLanes = 16, kTaps = 96, kMaxElements = int64_t(1) << 24;
   /// Vectors of sums that are computed at once.
   static constexpr int64_t kVectors = 4;
   typedef int32_t Sums __attribute__((vector_size(64)));

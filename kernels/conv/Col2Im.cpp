@@ -49,19 +49,19 @@ struct Columns {
       const int64_t first = tap < 0 ? minimum(ceilDiv(-tap, step), width) : 0;
       const int64_t end = tap < image[last] ? minimum(ceilDiv(image[last] - tap, step), width) : 0;
       // The row of windows, whose indices count up like digits.
-      Dims place = windows;
+      Dims position = windows;
       for (int64_t d = 0; d < last; ++d)
-        place[d] = 0;
+        position[d] = 0;
       for (int64_t row = 0; row < rows; ++row, from += width) {
         int64_t offset = 0;
         bool inside = true;
         for (int64_t d = 0; d < last; ++d) {
-          const int64_t at = taps[d] + place[d] * stride[d];
+          const int64_t at = taps[d] + position[d] * stride[d];
           inside = inside && at >= 0 && at < image[d];
           offset = (offset + (inside ? at : 0)) * image[d + 1];
         }
-        for (int64_t d = last - 1; d >= 0 && ++place[d] == windows[d]; --d)
-          place[d] = 0;
+        for (int64_t d = last - 1; d >= 0 && ++position[d] == windows[d]; --d)
+          position[d] = 0;
         if (!inside)
           continue;
         N *target = to + offset;

@@ -3,7 +3,7 @@
 //
 // Computes the products of every input with all taps as a matrix product, and then adds its rows at
 // the positions of the taps. Those of one tap are a stride apart; so the sums of a row of the
-// result are kept by their place within a stride, and become a row at the end.
+// result are kept by their position within a stride, and become a row at the end.
 
 #include "kernels/core/GeneratedCode.h"
 #include "kernels/core/TransposeSquare.h"
@@ -25,7 +25,7 @@ bool areApart(const Window &window) {
 }
 
 /// Writes a plane of the result for windows that are apart. `parts`: the products of each tap.
-template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window &window) {
+template <typename F> void interleaveTaps(F *to, const F *parts, F bias, const Window &window) {
   const int64_t height = window.out[0], width = window.out[1], size = height * width;
   const int64_t down = window.stride[0], right = window.stride[1], rowSize = window.in[1];
   for (int64_t y = 0; y < height; ++y)
@@ -44,7 +44,7 @@ template <typename F> void placeTaps(F *to, const F *parts, F bias, const Window
     }
 }
 
-/// The sums of a row of the result, by their place within a stride: a row of each that there is.
+/// The sums of a row of the result, by their position within a stride: a row of each that there is.
 struct StridedRow {
   int64_t offsets, width;
   StridedRow(int64_t length, int64_t stride)
@@ -145,7 +145,7 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
           const F *from = parts + channel * taps * size;
           const F own = bias ? bias[image % groups * outChannels + first + channel] : F(0);
           if (isApart)
-            placeTaps(to, from, own, window);
+            interleaveTaps(to, from, own, window);
           else
             addTaps(to, from, sums + channel * room, own, window, offsets);
         }

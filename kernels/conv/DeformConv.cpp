@@ -11,9 +11,9 @@ namespace atc::kernels {
 
 namespace {
 /// The elements around a point that have a weight: they exist, and the others may be infinite.
-/// `places` and `weights` have room for 2^rank of them.
+/// `positions` and `weights` have room for 2^rank of them.
 template <typename F> struct Corners {
-  int64_t *places;
+  int64_t *positions;
   F *weights;
   int64_t count = 0;
 
@@ -33,13 +33,13 @@ template <typename F> struct Corners {
     }
     count = 0;
     for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner) {
-      int64_t place = 0;
+      int64_t position = 0;
       double weight = 1;
       for (int64_t d = 0; d < rank; ++d) {
-        place = place * dims[d] + steps[corner >> d & 1][d];
+        position = position * dims[d] + steps[corner >> d & 1][d];
         weight *= shares[corner >> d & 1][d];
       }
-      places[count] = place;
+      positions[count] = position;
       weights[count] = F(weight);
       count += weights[count] != 0;
     }
@@ -55,13 +55,14 @@ template <typename F> struct Corners {
     for (; first + width <= number; first += width) {
       Vec sum = {};
       for (int64_t i = 0; i < count; ++i)
-        sum += weights[i] * Vec(*reinterpret_cast<const Loose *>(data + places[i] * step + first));
+        sum +=
+            weights[i] * Vec(*reinterpret_cast<const Loose *>(data + positions[i] * step + first));
       *reinterpret_cast<Loose *>(to + first) = sum * factor;
     }
     for (; first < number; ++first) {
       F sum = 0;
       for (int64_t i = 0; i < count; ++i)
-        sum += weights[i] * data[places[i] * step + first];
+        sum += weights[i] * data[positions[i] * step + first];
       to[first] = sum * factor;
     }
   }
@@ -108,18 +109,18 @@ private:
     const int64_t allCorners = spaceFor(c, moved, taps, int64_t(1) << rank);
     if (allCorners < 0)
       return false;
-    places = c.scratch<int64_t>(allCorners);
+    positions = c.scratch<int64_t>(allCorners);
     shares = c.scratch<F>(allCorners);
-    return samples && points && turned && places && shares;
+    return samples && points && turned && positions && shares;
   }
 
   /// Samples the points of one tap of one group of offsets, which its channels share.
   void sample(int64_t image, int64_t task) {
     const int64_t corners = int64_t(1) << rank, shared = channels / moved;
-    Corners<F> around{places + task * corners, shares + task * corners};
+    Corners<F> around{positions + task * corners, shares + task * corners};
     const int64_t line = image * moved * taps + task, tap = task % taps;
     const int64_t first = task / taps * shared, last = first + shared;
-    // The place of the tap in the window, and the window of a sample.
+    // The position of the tap in the window, and the window of a sample.
     int64_t inWindow[host::kMaxRank], at[host::kMaxRank] = {};
     for (int64_t d = rank - 1, t = tap; d >= 0; t /= window.kernel[d--])
       inWindow[d] = t % window.kernel[d] * window.dilation[d] - window.before[d];
@@ -161,7 +162,7 @@ private:
   const int64_t k; ///< elements of a filter
   // The channels of a point are read together, so they are the last dim of all three.
   F *samples = nullptr, *points = nullptr, *turned = nullptr; ///< turned: the filters
-  int64_t *places = nullptr;
+  int64_t *positions = nullptr;
   F *shares = nullptr;
 };
 } // namespace

@@ -72,15 +72,15 @@ public:
     const int64_t panels = plan.batch * plan.groups * images.perImage;
     const int64_t m = plan.outChannels, panelSize = dots.k * ByteDots::kLanes;
     // About 2 MiB of panels at a time.
-    const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 21) / panelSize));
-    int8_t *packed = c.scratch<int8_t>(most * panelSize);
-    int32_t *sums = packed ? c.scratch<int32_t>(most * ByteDots::kLanes) : nullptr;
+    const int64_t max = minimum(panels, maximum(int64_t(1), (int64_t(1) << 21) / panelSize));
+    int8_t *packed = c.scratch<int8_t>(max * panelSize);
+    int32_t *sums = packed ? c.scratch<int32_t>(max * ByteDots::kLanes) : nullptr;
     if (!sums)
       return false;
     constexpr int64_t chunk = kSumColumns / ByteDots::kLanes;
     const int64_t rowBlocks = ceilDiv(m, kSumRows);
-    for (int64_t begin = 0; begin < panels; begin += most) {
-      const int64_t count = minimum(most, panels - begin);
+    for (int64_t begin = 0; begin < panels; begin += max) {
+      const int64_t count = minimum(max, panels - begin);
       parallelIf(c, count, panelSize, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i)
           packPanel(packed + i * panelSize, sums + i * ByteDots::kLanes, begin + i);

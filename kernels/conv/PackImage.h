@@ -62,7 +62,7 @@ private:
     int64_t lane, count, offset;
   };
 
-  /// Finds the runs of the tap at this place in the kernel.
+  /// Finds the runs of the tap at this position in the kernel.
   void findRuns(const int64_t *tap) {
     const int64_t stride = w.stride[last], length = w.in[last];
     runs = 0;

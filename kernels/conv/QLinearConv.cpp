@@ -107,8 +107,8 @@ private:
     const ImagePanels images{size, width};
     const int64_t panels = plan.batch * plan.groups * images.perImage;
     const int64_t panelSize = maximum(depth, int64_t(2)) * width;
-    const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 22) / panelSize));
-    int16_t *packed = c.scratch<int16_t>(most * panelSize);
+    const int64_t max = minimum(panels, maximum(int64_t(1), (int64_t(1) << 22) / panelSize));
+    int16_t *packed = c.scratch<int16_t>(max * panelSize);
     if (!packed)
       return false;
     constexpr int64_t chunk = kSumColumns / width;
@@ -116,8 +116,8 @@ private:
     const int64_t rowStep =
         panels >= 16 * chunk ? maximum(kSumRows, ceilDiv(m, kSumRows) * kSumRows) : kSumRows;
     const int64_t rowBlocks = ceilDiv(m, rowStep);
-    for (int64_t begin = 0; begin < panels; begin += most) {
-      const int64_t count = minimum(most, panels - begin);
+    for (int64_t begin = 0; begin < panels; begin += max) {
+      const int64_t count = minimum(max, panels - begin);
       parallelIf(c, count, panelSize, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           int16_t *to = packed + i * panelSize;

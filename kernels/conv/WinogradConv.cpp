@@ -69,7 +69,7 @@ __attribute__((always_inline)) inline void transformOutput(Vec (&to)[M], const V
 /// A convolution of stride 1 whose weights are [output blocks, positions, input channels, 16].
 template <int M> struct TiledConvolution {
   static constexpr int side = kSide<M>;
-  static constexpr int64_t places = side * side;
+  static constexpr int64_t points = side * side;
 
   const Plan &plan;
   const Images &images;
@@ -93,15 +93,15 @@ template <int M> struct TiledConvolution {
   /// Return the elements of the transformed tiles of a task and of its products; less than 0 where
   /// there are too many.
   int64_t inputSpace(Context &c) const {
-    return spaceFor(c, places, plan.inBlocks + 1, tilesPerTask, kBlock);
+    return spaceFor(c, points, plan.inBlocks + 1, tilesPerTask, kBlock);
   }
   int64_t productSpace(Context &c) const {
-    return spaceFor(c, places, step() + 1, tilesPerTask, kBlock);
+    return spaceFor(c, points, step() + 1, tilesPerTask, kBlock);
   }
   /// Returns the output blocks that are computed at a time.
   int64_t step() const { return tileBlocks(tiles); }
   int64_t weightBytes() const {
-    return places * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
+    return points * channels * plan.outBlocks * kBlock * int64_t(sizeof(float));
   }
   int64_t imageTasks() const { return plan.batch * ceilDiv(tiles, tilesPerTask); }
   int64_t tasks() const { return imageTasks() * splits; }
@@ -109,7 +109,7 @@ template <int M> struct TiledConvolution {
   void divide() {
     // Where the weights stay in the second cache as well, smaller tasks leave room for the images.
     const int64_t bytes = weightBytes() <= tileBytes ? smallTileBytes : tileBytes;
-    const int64_t size = maximum(bytes / (places * channels * int64_t(sizeof(float))), maxPixels);
+    const int64_t size = maximum(bytes / (points * channels * int64_t(sizeof(float))), maxPixels);
     // Each task reads all weights, so that half as many tiles again cost less than one more task.
     const int64_t count = maximum(ceilDiv(tiles, size + size / 2), int64_t(1));
     tilesPerTask = maximum(ceilDiv(tiles, count), int64_t(1));
@@ -118,14 +118,14 @@ template <int M> struct TiledConvolution {
       ++splits;
   }
 
-  /// Transforms a tile of a block of input channels; `to` is its place in position 0.
+  /// Transforms a tile of a block of input channels; `to` is its point in position 0.
   void transformTile(float *to, const float *plane, int64_t tile) const {
     const int64_t top = tile / tilesAlong * M - window.before[0];
     const int64_t left = tile % tilesAlong * M - window.before[1];
     const int64_t height = window.in[0], width = window.in[1];
     Vec half[side][side]; // [position of a row][row of inputs]
     for (int i = 0; i < side; ++i) {
-      Vec row[side] = {}, places[side];
+      Vec row[side] = {}, points[side];
       const int64_t y = top + i;
       if (y >= 0 && y < height) {
         const float *from = plane + (y * width + left) * kBlock;
@@ -140,22 +140,22 @@ template <int M> struct TiledConvolution {
               row[j] = blockAt(from + j * kBlock);
         }
       }
-      transformInput<M>(places, row);
+      transformInput<M>(points, row);
 #pragma clang loop unroll(full)
       for (int j = 0; j < side; ++j)
-        half[j][i] = places[j];
+        half[j][i] = points[j];
     }
     for (int j = 0; j < side; ++j) {
-      Vec places[side];
-      transformInput<M>(places, half[j]);
+      Vec points[side];
+      transformInput<M>(points, half[j]);
 #pragma clang loop unroll(full)
       for (int i = 0; i < side; ++i)
-        blockAt(to + (i * side + j) * inputStep()) = places[i];
+        blockAt(to + (i * side + j) * inputStep()) = points[i];
     }
   }
 
   /// Transforms the products of a tile to outputs of a block of channels; `from` is the tile's
-  /// place in position 0, `at` the offset of the block's plane in the result.
+  /// point in position 0, `at` the offset of the block's plane in the result.
   void transformProducts(float *y, int64_t at, const float *from, int64_t block,
                          int64_t tile) const {
     const int64_t top = tile / tilesAlong * M, left = tile % tilesAlong * M;
@@ -218,7 +218,7 @@ template <int M> struct TiledConvolution {
     Row row = {};
     row.finish = &none;
     row.yBlock = row.xBlock = tilesPerTask * kBlock;
-    row.wBlock = places * channels * kBlock;
+    row.wBlock = points * channels * kBlock;
     row.step = row.lanes = kBlock;
     row.blocks = plan.inBlocks;
     row.height = row.width = 1;
@@ -227,12 +227,12 @@ template <int M> struct TiledConvolution {
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     for (int64_t block = groups * part / splits * step; block < end; block += step) {
       const int64_t blocks = minimum(step, end - block);
-      for (int64_t place = 0; place < places; ++place) {
-        row.x = inputs + place * inputStep();
-        row.y = products + place * productStep();
-        row.w = w + (block * places + place) * channels * kBlock;
+      for (int64_t point = 0; point < points; ++point) {
+        row.x = inputs + point * inputStep();
+        row.y = products + point * productStep();
+        row.w = w + (block * points + point) * channels * kBlock;
         // Behind the last position those of the next output blocks begin.
-        row.next = channels * kBlock + (place + 1 == places ? (blocks - 1) * row.wBlock : 0);
+        row.next = channels * kBlock + (point + 1 == points ? (blocks - 1) * row.wBlock : 0);
         computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
       }
       for (int64_t b = 0; b < blocks; ++b) {
@@ -266,7 +266,7 @@ bool convolve(Context &c, const Plan &plan, const Images &images, float *y, cons
     return false;
   if (isShared)
     parallelIf(c, tileSets * plan.inBlocks,
-               convolution.tilesPerTask * TiledConvolution<M>::places * kBlock,
+               convolution.tilesPerTask * TiledConvolution<M>::points * kBlock,
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
                    const int64_t task = i / plan.inBlocks, block = i % plan.inBlocks;
@@ -274,8 +274,8 @@ bool convolve(Context &c, const Plan &plan, const Images &images, float *y, cons
                  }
                });
   const double cost =
-      double(convolution.tilesPerTask * TiledConvolution<M>::places) * double(c.in(1).count()) /
-      double(TiledConvolution<M>::places * convolution.splits) * (double(tasks) / double(ranges));
+      double(convolution.tilesPerTask * TiledConvolution<M>::points) * double(c.in(1).count()) /
+      double(TiledConvolution<M>::points * convolution.splits) * (double(tasks) / double(ranges));
   parallelIf(c, ranges, int64_t(minimum(cost, 1e18)), [&](int64_t begin, int64_t end) {
     const int64_t last = tasks * end / ranges;
     for (int64_t task = tasks * begin / ranges; task < last; ++task) {
@@ -297,9 +297,9 @@ ATC_KERNEL(WinogradConv) {
   Images images;
   if (!images.read(*this))
     return;
-  const int64_t inBlocks = images.allBlocks(), places = w.dim(1);
-  if ((places != 16 && places != 36) || inBlocks < 1 || w.dim(2) != inBlocks * kBlock)
-    return fail("weights of % positions and % channels for % blocks", places, w.dim(2), inBlocks);
+  const int64_t inBlocks = images.allBlocks(), points = w.dim(1);
+  if ((points != 16 && points != 36) || inBlocks < 1 || w.dim(2) != inBlocks * kBlock)
+    return fail("weights of % positions and % channels for % blocks", points, w.dim(2), inBlocks);
   Plan plan;
   if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), 9, w.dim(0)))
     return;
@@ -310,7 +310,7 @@ ATC_KERNEL(WinogradConv) {
                   window.dilation[d]);
   plan.inBlocks = inBlocks;
   runConvolution(*this, plan, [&](float *y, const Finish &finish) {
-    return places == 16 ? convolve<2>(*this, plan, images, y, finish)
+    return points == 16 ? convolve<2>(*this, plan, images, y, finish)
                         : convolve<4>(*this, plan, images, y, finish);
   });
 }

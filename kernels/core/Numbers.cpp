@@ -86,12 +86,12 @@ uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate) {
     return overflow;
   // In units in the last place of the result, rounded half to even.
   int exponent = int(magnitude >> 23) - 127;
-  int least = 1 - format.bias;
-  int unit = (exponent < least ? least : exponent) - format.mantissaBits;
+  int min = 1 - format.bias;
+  int unit = (exponent < min ? min : exponent) - format.mantissaBits;
   float inUnits = scaled(__builtin_bit_cast(float, magnitude), -unit);
   float rounded = (inUnits + 0x1p23f) - 0x1p23f;
   uint32_t units = uint32_t(rounded);
-  uint32_t exponentField = exponent < least ? 0 : uint32_t(exponent + format.bias);
+  uint32_t exponentField = exponent < min ? 0 : uint32_t(exponent + format.bias);
   uint32_t bits = exponentField ? ((exponentField - 1) << format.mantissaBits) + units : units;
   if (bits > largest)
     return overflow;

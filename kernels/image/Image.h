@@ -44,8 +44,8 @@ struct Image {
   /// Allocates the pixels. Returns false where memory could not be allocated or a side is not in
   /// [1, 65536].
   bool make(Context &c, int64_t columns, int64_t rows) {
-    constexpr int64_t most = 1 << 16;
-    if (columns < 1 || rows < 1 || columns > most || rows > most)
+    constexpr int64_t max = 1 << 16;
+    if (columns < 1 || rows < 1 || columns > max || rows > max)
       return false;
     width = columns;
     height = rows;

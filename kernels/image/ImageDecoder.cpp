@@ -31,11 +31,11 @@ bool decodePnm(Context &c, Bytes file, Image &image) {
   int64_t at = 2;
   const bool bits = kind % 3 == 1, color = kind % 3 == 0, text = kind <= 3;
   const int64_t width = pnmNumber(file, at), height = pnmNumber(file, at);
-  const int64_t most = bits ? 1 : pnmNumber(file, at);
-  if (most < 1 || most > 65535)
+  const int64_t max = bits ? 1 : pnmNumber(file, at);
+  if (max < 1 || max > 65535)
     return false;
   ++at; // one white space
-  const int64_t samples = color ? 3 : 1, bytes = most > 255 ? 2 : 1;
+  const int64_t samples = color ? 3 : 1, bytes = max > 255 ? 2 : 1;
   const int64_t row = bits ? ceilDiv(width, 8) : width * samples * bytes;
   if (width < 1 || height < 1 || (!text && row * height > file.size - at) ||
       (text && width * height > file.size) || !image.make(c, width, height))
@@ -57,8 +57,8 @@ bool decodePnm(Context &c, Bytes file, Image &image) {
         } else {
           sample = file.number(at + y * row + (x * samples + s) * bytes, int(bytes), true);
         }
-        sample = minimum(maximum(sample, int64_t(0)), most);
-        value[s] = uint8_t(bits ? (sample ? 0 : 255) : (sample * 255 + most / 2) / most);
+        sample = minimum(maximum(sample, int64_t(0)), max);
+        value[s] = uint8_t(bits ? (sample ? 0 : 255) : (sample * 255 + max / 2) / max);
       }
       image.set(x, y, value[0], value[color ? 1 : 0], value[color ? 2 : 0]);
     }

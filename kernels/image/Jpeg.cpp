@@ -436,7 +436,7 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
     return false;
   Jpeg jpeg{c, file};
   // A scan is a pass over all blocks, however few bytes it has.
-  constexpr int mostScans = 256;
+  constexpr int maxScans = 256;
   int scans = 0;
   bool hasEnd = false;
   for (int64_t at = 2; at + 2 <= file.size && (jpeg.isProgressive || !jpeg.isComplete());) {
@@ -471,7 +471,7 @@ bool decodeJpeg(Context &c, Bytes file, Image &image) {
     } else if (marker == 0xee && part.starts("Adobe")) {
       jpeg.adobe = part[11];
     } else if (marker == 0xda) {
-      if (++scans > mostScans || !jpeg.scan(part, file.from(at)))
+      if (++scans > maxScans || !jpeg.scan(part, file.from(at)))
         return false;
     } else if (marker >= 0xc3 && marker <= 0xcf && marker != 0xc8 && marker != 0xcc) {
       return false; // lossless or arithmetic

@@ -133,7 +133,7 @@ ATC_KERNEL(SimplifiedLayerNormalization) {
 }
 
 ATC_KERNEL(EmbedLayerNormalization) {
-  const Tensor ids = in(0), segments = in(1), words = in(2), places = in(3), kinds = in(4),
+  const Tensor ids = in(0), segments = in(1), words = in(2), indices = in(3), kinds = in(4),
                gamma = in(5), beta = in(6), mask = in(7), positions = in(8);
   const int64_t batch = ids.dim(0), length = ids.dim(1), width = words.dim(1);
   if (kinds && !segments)
@@ -146,14 +146,14 @@ ATC_KERNEL(EmbedLayerNormalization) {
     return;
   float *out = result.floats(*this);
   float *total = sum ? sum.floats(*this) : scratch<float>(width * length * batch + 1);
-  const float *word = floatsOf(*this, words), *place = floatsOf(*this, places);
+  const float *word = floatsOf(*this, words), *index = floatsOf(*this, indices);
   const float *kind = kinds ? floatsOf(*this, kinds) : nullptr;
   const float *scale = floatsOf(*this, gamma), *offset = floatsOf(*this, beta);
-  if (!out || !total || !word || !place || (kinds && !kind) || !scale || !offset)
+  if (!out || !total || !word || !index || (kinds && !kind) || !scale || !offset)
     return;
   // Explicit positions are in the table by the contract.
-  if (!positions && batch && length > places.dim(0))
-    return fail("% positions, but an embedding of %", length, places.dim(0));
+  if (!positions && batch && length > indices.dim(0))
+    return fail("% positions, but an embedding of %", length, indices.dim(0));
   const double epsilon = number("epsilon", 1e-12);
   for (int64_t b = 0; b < batch; ++b) {
     if (lengths)
@@ -166,7 +166,7 @@ ATC_KERNEL(EmbedLayerNormalization) {
       float *to = total + row * width;
       for (int64_t i = 0; i < width; ++i)
         to[i] =
-            word[id * width + i] + place[at * width + i] + (kind ? kind[segment * width + i] : 0);
+            word[id * width + i] + index[at * width + i] + (kind ? kind[segment * width + i] : 0);
       normalizeRow(out + row * width, to, width, scale, offset, epsilon, false);
       if (lengths && mask)
         lengths[b] += integerAt(mask, row) == 1;

@@ -79,8 +79,8 @@ struct MaskIndex {
       seen = integerAt(mask, (b * queries + i) * keys + j) > 0;
       break;
     default: {
-      const int64_t most = mask.dim(3), row = keys - queries + i;
-      seen = integerAt(mask, (b * mask.dim(2) + row) * most + j) > 0;
+      const int64_t max = mask.dim(3), row = keys - queries + i;
+      seen = integerAt(mask, (b * mask.dim(2) + row) * max + j) > 0;
     }
     }
     return seen ? 0 : hidden;

@@ -70,11 +70,11 @@ struct RowFormat {
   /// Quantizes the floats of a row of head `head`.
   void quantize(char *row, const float *from, int64_t head) const {
     const float *scale = scales + head * headStep;
-    auto digitOf = [&](int64_t i, float most) {
+    auto digitOf = [&](int64_t i, float max) {
       const float own = scale[i * elementStep], x = own != 0 ? from[i] / own : 0;
       // NaN becomes the least number.
-      const float low = x > -most - 1 ? x : -most - 1;
-      return int(math::rint(low < most ? low : most));
+      const float low = x > -max - 1 ? x : -max - 1;
+      return int(math::rint(low < max ? low : max));
     };
     if (bits == 8) {
       for (int64_t i = 0; i < size; ++i)

@@ -228,7 +228,7 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
                                RowRange *rows) {
   before = starts;
   ranges = rows;
-  int64_t most = total;
+  int64_t max = total;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
     const int64_t keys = maximum(total, windowed ? int64_t(0) : room);
@@ -241,7 +241,7 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
                     length),
              false;
     starts[b] = end - own;
-    most = maximum(most, end);
+    max = maximum(max, end);
     ragged |= end != total;
     const bool fits =
         windowed ? room || !starts[b] : starts[b] <= room && starts[b] + length <= keys;
@@ -253,7 +253,7 @@ bool GroupQuery::findPositions(Context &c, Tensor lengths, Tensor fresh, int64_t
                windowed ? keptPositions(end, capacity, window) : end};
   }
   // A past with room for more may hold sequences that are longer than the stated total.
-  total = most;
+  total = max;
   for (int64_t row = 0; cosines && row < batch * length; ++row)
     if (const int64_t at = positionOf(row); at < 0 || at >= cosTable.dim(0))
       return c.fail("position % is not in the cache of %", at, cosTable.dim(0)), false;
@@ -491,12 +491,12 @@ private:
   /// Replaces scores [first, last) by their softmax, in which a `sink` takes part if it is not
   /// null.
   static void weigh(float *row, int64_t first, int64_t last, const float *sink) {
-    float most = sink ? *sink : first < last ? row[first] : 0;
+    float max = sink ? *sink : first < last ? row[first] : 0;
     for (int64_t j = first; j < last; ++j)
-      most = maximum(most, row[j]);
-    float sum = sink ? float(math::exp(*sink - most)) : 0;
+      max = maximum(max, row[j]);
+    float sum = sink ? float(math::exp(*sink - max)) : 0;
     for (int64_t j = first; j < last; ++j)
-      sum += row[j] = float(math::exp(row[j] - most));
+      sum += row[j] = float(math::exp(row[j] - max));
     for (int64_t j = first; j < last; ++j)
       row[j] /= sum;
   }

@@ -364,9 +364,9 @@ ATC_KERNEL(QLinearAveragePool) {
   };
   auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
-    const int64_t place = last ? i / channels % outSize : i % outSize;
+    const int64_t position = last ? i / channels % outSize : i % outSize;
     int64_t sum = 0, met = 0;
-    w.forEachInput(place, [&](int64_t offset) {
+    w.forEachInput(position, [&](int64_t offset) {
       sum += data[last ? (plane / channels * inSize + offset) * channels + plane % channels
                        : plane * inSize + offset];
       ++met;

@@ -125,8 +125,8 @@ template <typename X, typename S, Branch B> struct TreeWalk {
   /// whether all lanes are at one.
   bool descend(uint32_t (&at)[kTreeLanes], const X *const (&rows)[kTreeLanes],
                uint32_t depth) const {
-    const int64_t most = minimum(int64_t(depth), forest.nodeCount);
-    for (int64_t step = 0; step < most; ++step) {
+    const int64_t max = minimum(int64_t(depth), forest.nodeCount);
+    for (int64_t step = 0; step < max; ++step) {
       uint32_t moved = 0;
 #pragma clang loop unroll(full)
       for (int64_t lane = 0; lane < kTreeLanes; ++lane) {

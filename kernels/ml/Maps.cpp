@@ -225,14 +225,14 @@ ATC_KERNEL(CastMap) {
                         : equal(form, "TO_INT64")  ? I64
                                                    : Undefined;
   const bool sparse = is("map_form", "DENSE", "SPARSE");
-  const int64_t most = integer("max_map", 1);
+  const int64_t max = integer("max_map", 1);
   if (dtype == Undefined)
     return fail("cast_to is none of TO_FLOAT, TO_STRING, TO_INT64");
   if (in(0).kind() != Kind::Map || !in(0).known())
     return fail("the input is no map");
   const Tensor keys = in(0).item(0), values = in(0).item(1);
   const int64_t count = keys.count();
-  void *out = makeBytes(0, dtype, Dims(int64_t(1), sparse ? most : count));
+  void *out = makeBytes(0, dtype, Dims(int64_t(1), sparse ? max : count));
   int64_t *order = out ? scratch<int64_t>(count + 1) : nullptr;
   if (!order)
     return;
@@ -273,12 +273,12 @@ ATC_KERNEL(CastMap) {
         return;
     return;
   }
-  for (int64_t i = 0; i < most; ++i)
+  for (int64_t i = 0; i < max; ++i)
     put(i, -1);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t key = integerAt(keys, order[i]);
-    if (key < 0 || key >= most)
-      return fail("key % is outside of [0, %)", key, most);
+    if (key < 0 || key >= max)
+      return fail("key % is outside of [0, %)", key, max);
     if (!put(key, order[i]))
       return;
   }

@@ -209,8 +209,8 @@ ATC_KERNEL(PackVectors) {
   for (int64_t i = 0; i < perClass.size && perClass[i] >= 0 && count <= vectors.size; ++i)
     count += minimum(perClass[i], vectors.size + 1);
   // Vectors without features may be of any number.
-  constexpr int64_t most = int64_t(1) << 32;
-  if (count < 1 || count > most || vectors.size % count)
+  constexpr int64_t max = int64_t(1) << 32;
+  if (count < 1 || count > max || vectors.size % count)
     return fail("% numbers for % support vectors", vectors.size, count);
   const int64_t width = vectors.size / count, stride = ceilDiv(count, kBlock) * kBlock;
   float *out = make<float>(0, F32, Dims(width, stride));

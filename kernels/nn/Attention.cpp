@@ -137,16 +137,16 @@ void attendRow(F *row, F *seen, const AttentionPlan &p, int64_t first, int64_t l
       best[l] = maxOrNan(best[l], row[at + l]);
   for (; at < last; ++at)
     best[0] = maxOrNan(best[0], row[at]);
-  F most = -infinity, sum = 0;
+  F max = -infinity, sum = 0;
   for (F lane : best)
-    most = maxOrNan(most, lane);
-  if (most == -infinity) {
+    max = maxOrNan(max, lane);
+  if (max == -infinity) {
     // No key is attended to.
     __builtin_memset(row, 0, uint64_t(p.total) * sizeof(F));
     return keep(3);
   }
   for (int64_t j = 0; j < p.total; ++j)
-    row[j] = fast::exp(row[j] - most); // of what is hidden: 0
+    row[j] = fast::exp(row[j] - max); // of what is hidden: 0
   for (at = first; at + lanes <= last; at += lanes)
     for (int64_t l = 0; l < lanes; ++l)
       sums[l] += row[at + l];
@@ -171,26 +171,26 @@ bool attend(Context &c, F *y, F *seen, const F *q, const F *k, const F *v, const
   const Tensor mask = p.mask.tensor;
   const bool boolean = mask && mask.dtype() == Bool;
   const F *bias = mask && !boolean ? numbersOf<F>(c, mask) : nullptr;
-  const int64_t most =
+  const int64_t max =
       minimum(heads, maximum(int64_t(1), (int64_t(1) << 24) / maximum(perHead, int64_t(1))));
-  F *scores = c.scratch<F>(maximum(most * perHead, int64_t(1)));
-  int64_t *offsets = c.scratch<int64_t>(5 * most);
+  F *scores = c.scratch<F>(maximum(max * perHead, int64_t(1)));
+  int64_t *offsets = c.scratch<int64_t>(5 * max);
   if (!scores || !offsets || (mask && !boolean && !bias))
     return false;
   const int64_t shared = p.q.heads / p.k.heads;
-  for (int64_t begin = 0; begin < heads; begin += most) {
-    const int64_t count = minimum(most, heads - begin);
+  for (int64_t begin = 0; begin < heads; begin += max) {
+    const int64_t count = minimum(max, heads - begin);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t b = (begin + i) / p.q.heads, h = (begin + i) % p.q.heads;
       offsets[i] = p.q.head(b, h);
-      offsets[most + i] = keys.head(b, h / shared);
-      offsets[2 * most + i] = values.head(b, h / shared);
-      offsets[3 * most + i] = result.head(b, h);
-      offsets[4 * most + i] = i * perHead;
+      offsets[max + i] = keys.head(b, h / shared);
+      offsets[2 * max + i] = values.head(b, h / shared);
+      offsets[3 * max + i] = result.head(b, h);
+      offsets[4 * max + i] = i * perHead;
     }
     Product<F> product{
-        scores, q, k,          p.q.length, p.total, p.q.size,           p.total, p.q.row(),
-        1,      1, keys.row(), false,      count,   offsets + 4 * most, offsets, offsets + most};
+        scores, q, k,          p.q.length, p.total, p.q.size,          p.total, p.q.row(),
+        1,      1, keys.row(), false,      count,   offsets + 4 * max, offsets, offsets + max};
     if (!multiply(c, product))
       return false;
     parallelIf(c, count * p.q.length, p.total * 20, [&](int64_t first, int64_t last) {
@@ -218,9 +218,9 @@ bool attend(Context &c, F *y, F *seen, const F *q, const F *k, const F *v, const
                      1,
                      false,
                      count,
-                     offsets + 3 * most,
-                     offsets + 4 * most,
-                     offsets + 2 * most};
+                     offsets + 3 * max,
+                     offsets + 4 * max,
+                     offsets + 2 * max};
     if (!multiply(c, weigh))
       return false;
   }

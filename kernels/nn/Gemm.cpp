@@ -270,17 +270,17 @@ static int64_t batchOffset(const int64_t *offsets, int64_t i) { return offsets ?
 template <typename F> static bool multiplyBatches(Context &c, const Product<F> &p) {
   constexpr int64_t width = kPanel<F>;
   const int64_t size = packedSize<F>(p.k, p.n), panels = ceilDiv(p.n, width);
-  const int64_t most = minimum(p.batch, maximum(int64_t(1), (int64_t(4) << 20) / size));
-  F *packed = c.scratch<F>(most * size);
+  const int64_t max = minimum(p.batch, maximum(int64_t(1), (int64_t(4) << 20) / size));
+  F *packed = c.scratch<F>(max * size);
   int64_t *slots = c.scratch<int64_t>(p.batch);
-  int64_t *firsts = c.scratch<int64_t>(most);
+  int64_t *firsts = c.scratch<int64_t>(max);
   if (!packed || !slots || !firsts)
     return false;
   for (int64_t start = 0, stop; start < p.batch; start = stop) {
     int64_t used = 0;
     for (stop = start; stop < p.batch; ++stop) {
       if (used == 0 || batchOffset(p.bOffsets, stop) != batchOffset(p.bOffsets, stop - 1)) {
-        if (used == most)
+        if (used == max)
           break;
         firsts[used++] = stop;
       }

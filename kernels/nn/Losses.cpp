@@ -86,13 +86,13 @@ ATC_KERNEL(SoftmaxCrossEntropyLoss) {
     parallelIf(*this, dims[0] * inner, classes * 30, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i / inner * classes * inner + i % inner;
-        F most = lowest<F>();
+        F max = lowest<F>();
         for (int64_t k = 0; k < classes; ++k)
-          most = maximum(most, data[first + k * inner]);
+          max = maximum(max, data[first + k * inner]);
         double sum = 0;
         for (int64_t k = 0; k < classes; ++k)
-          sum += math::exp(double(data[first + k * inner] - most));
-        const F total = most + F(math::log(sum));
+          sum += math::exp(double(data[first + k * inner] - max));
+        const F total = max + F(math::log(sum));
         for (int64_t k = 0; k < classes; ++k)
           y[first + k * inner] = data[first + k * inner] - total;
       }

@@ -272,8 +272,8 @@ ATC_KERNEL(NhwcMaxPool) {
                             [&](int64_t, int64_t o, int64_t at, int64_t n) {
                               for (int64_t i = 0; i < n; ++i)
                                 for (int64_t c = 0; c < channels; ++c) {
-                                  T &most = image[(o + i) * channels + c];
-                                  most = maximum(most, from[(at + i * stride) * channels + c]);
+                                  T &max = image[(o + i) * channels + c];
+                                  max = maximum(max, from[(at + i * stride) * channels + c]);
                                 }
                             });
       }

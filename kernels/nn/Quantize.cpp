@@ -12,7 +12,7 @@
 
 namespace atc::kernels {
 
-bool integerRange(uint8_t dtype, double &least, double &most) {
+bool integerRange(uint8_t dtype, double &min, double &max) {
   int64_t bits = bitsOf(dtype);
   switch (dtype) {
   case U2:
@@ -20,25 +20,25 @@ bool integerRange(uint8_t dtype, double &least, double &most) {
   case U8:
   case U16:
   case U32:
-    least = 0;
-    most = double((int64_t(1) << bits) - 1);
+    min = 0;
+    max = double((int64_t(1) << bits) - 1);
     return true;
   case I2:
   case I4:
   case I8:
   case I16:
   case I32:
-    least = -double(int64_t(1) << (bits - 1));
-    most = double((int64_t(1) << (bits - 1)) - 1);
+    min = -double(int64_t(1) << (bits - 1));
+    max = double((int64_t(1) << (bits - 1)) - 1);
     return true;
   case U64:
     // The largest doubles that convert.
-    least = 0;
-    most = 0x1.fffffffffffffp63;
+    min = 0;
+    max = 0x1.fffffffffffffp63;
     return true;
   case I64:
-    least = -0x1p63;
-    most = 0x1.fffffffffffffp62;
+    min = -0x1p63;
+    max = 0x1.fffffffffffffp62;
     return true;
   default:
     return false;
@@ -60,16 +60,16 @@ unsigned f4Bits(double value) {
 
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate) {
-  double least, most;
-  const bool integers = integerRange(dtype, least, most);
+  double min, max;
+  const bool integers = integerRange(dtype, min, max);
   auto whole = [&](double value) {
     // NaN becomes the minimum.
     value = math::rint(value);
-    return int64_t(value >= most ? most : value >= least ? value : least);
+    return int64_t(value >= max ? max : value >= min ? value : min);
   };
   auto unsigned64 = [&](double value) {
     value = math::rint(value);
-    return uint64_t(value >= most ? most : value >= 0 ? value : 0);
+    return uint64_t(value >= max ? max : value >= 0 ? value : 0);
   };
   const int64_t bits = bitsOf(dtype);
   if (bits == 0 || bits > 64)
@@ -112,10 +112,10 @@ void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values,
 DynamicRange DynamicRange::of(const float *data, int64_t count) {
   // Lanes do not wait for each other, nor does a comparison that a NaN fails change them.
   constexpr int64_t lanes = 64;
-  float least[lanes] = {}, most[lanes] = {};
+  float min[lanes] = {}, max[lanes] = {};
   auto widen = [&](int64_t lane, float value) {
-    least[lane] = value < least[lane] ? value : least[lane];
-    most[lane] = value > most[lane] ? value : most[lane];
+    min[lane] = value < min[lane] ? value : min[lane];
+    max[lane] = value > max[lane] ? value : max[lane];
   };
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes)
@@ -124,11 +124,11 @@ DynamicRange DynamicRange::of(const float *data, int64_t count) {
   for (int64_t j = 0; i < count; ++i, ++j)
     widen(j, data[i]);
   for (int64_t j = 1; j < lanes; ++j) {
-    widen(0, least[j]);
-    widen(0, most[j]);
+    widen(0, min[j]);
+    widen(0, max[j]);
   }
-  const float step = (most[0] - least[0]) / 255;
-  return {step, saturated<uint8_t>(__builtin_rintf(0 - least[0] / (step == 0 ? 1.0f : step)))};
+  const float step = (max[0] - min[0]) / 255;
+  return {step, saturated<uint8_t>(__builtin_rintf(0 - min[0] / (step == 0 ? 1.0f : step)))};
 }
 
 void DynamicRange::quantize(Context &c, uint8_t *to, const float *from, int64_t count) const {

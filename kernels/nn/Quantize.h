@@ -9,16 +9,16 @@
 namespace atc::kernels {
 
 /// Returns the minimum and maximum of an integer type; false for other types.
-bool integerRange(uint8_t dtype, double &least, double &most);
+bool integerRange(uint8_t dtype, double &min, double &max);
 /// Writes elements [begin, begin + count) of a result of any integer or small float type: rounded
 /// half to even, saturated. `begin` must be the first element of a byte.
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate = true);
 /// Returns a whole number as int8 or uint8 (T), saturated; NaN becomes the minimum.
 template <typename T> inline T saturated(float value) {
-  constexpr float least = lowest<T>(), most = highest<T>();
-  const float above = value >= least ? value : least;
-  return T(int32_t(above > most ? most : above));
+  constexpr float min = lowest<T>(), max = highest<T>();
+  const float above = value >= min ? value : min;
+  return T(int32_t(above > max ? max : above));
 }
 /// Writes floats as int8 or uint8 (T) of one scale. Arguments are values: a byte that is written
 /// might else be a part of them, for all the compiler knows.

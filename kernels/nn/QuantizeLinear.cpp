@@ -207,8 +207,8 @@ ATC_KERNEL(QuantizeLinear) {
   if (!operands.make(*this, dtype) || quantizeFloats(*this, operands.scales, operands.out, dtype) ||
       !operands.load(*this))
     return;
-  double least, most;
-  const bool integers = integerRange(dtype, least, most);
+  double min, max;
+  const bool integers = integerRange(dtype, min, max);
   const int64_t precision = integer("precision", 0);
   const uint8_t by = precision ? uint8_t(precision) : in(1).dtype();
   operands.each(*this, dtype, [&](double x, double scale, const double *zero) {

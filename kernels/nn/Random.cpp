@@ -109,11 +109,11 @@ ATC_KERNEL(Multinomial) {
   if (!logits || !sums)
     return;
   for (int64_t row = 0; row < rows; ++row) {
-    double most = lowest<double>(), sum = 0;
+    double max = lowest<double>(), sum = 0;
     for (int64_t i = 0; i < classes; ++i)
-      most = maximum(most, logits[row * classes + i]);
+      max = maximum(max, logits[row * classes + i]);
     for (int64_t i = 0; i < classes; ++i)
-      sums[row * classes + i] = sum += math::exp(logits[row * classes + i] - most);
+      sums[row * classes + i] = sum += math::exp(logits[row * classes + i] - max);
   }
   storeEach(*this, out, dtype, rows * samples, [&](int64_t i) {
     const double *row = sums + i / samples * classes;

@@ -34,11 +34,11 @@ void softmax(Context &c, bool logarithmic) {
       return true;
     }
     const F *none = nullptr;
-    F *most = c.scratch<F>(results), *sum = c.scratch<F>(results);
-    if (!most || !sum)
+    F *max = c.scratch<F>(results), *sum = c.scratch<F>(results);
+    if (!max || !sum)
       return false;
-    reduce<reduction::Max>(c, most, data, p, none);
-    reduce<reduction::Exp>(c, sum, data, p, static_cast<const F *>(most));
+    reduce<reduction::Max>(c, max, data, p, none);
+    reduce<reduction::Exp>(c, sum, data, p, static_cast<const F *>(max));
     for (int64_t i = 0; i < results; ++i)
       sum[i] = logarithmic ? F(math::log(double(sum[i]))) : 1 / sum[i];
     parallelIf(c, count / inner, inner * 10, [&](int64_t begin, int64_t end) {
@@ -49,7 +49,7 @@ void softmax(Context &c, bool logarithmic) {
         F *to = y + row * inner;
         if (inner == 1) {
           const int64_t n = minimum(end, (row / length + 1) * length) - row;
-          const F shift = most[first], by = sum[first];
+          const F shift = max[first], by = sum[first];
           for (int64_t j = 0; j < n; ++j)
             to[j] = from[j] - shift - by;
           row += n;
@@ -57,10 +57,10 @@ void softmax(Context &c, bool logarithmic) {
         }
         if (logarithmic)
           for (int64_t j = 0; j < inner; ++j)
-            to[j] = from[j] - most[first + j] - sum[first + j];
+            to[j] = from[j] - max[first + j] - sum[first + j];
         else
           for (int64_t j = 0; j < inner; ++j)
-            to[j] = fast::exp(from[j] - most[first + j]) * sum[first + j];
+            to[j] = fast::exp(from[j] - max[first + j]) * sum[first + j];
         ++row;
       }
     });

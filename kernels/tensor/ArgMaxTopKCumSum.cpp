@@ -29,27 +29,27 @@ constexpr int64_t kMaxKeyed = int64_t(1) << 32;
 /// Returns the index of the maximum (or minimum) of neighbours, or of a NaN; of equal ones the
 /// first (or last). Elements and their indices are combined, so that the greatest integer is the
 /// result.
-template <bool largest, bool last, typename T> int64_t placeOf(const T *elements, int64_t count) {
+template <bool largest, bool last, typename T> int64_t indexOf(const T *elements, int64_t count) {
   using N = Compute<T>;
-  uint64_t most = 0;
+  uint64_t max = 0;
   for (int64_t i = 0; i < count; ++i) {
     const N x = elements[i];
     const uint32_t order = orderOf(x);
     const uint64_t high = largest || isNan(x) ? order : ~order;
-    most = maximum(most, high << 32 | (last ? uint32_t(i) : ~uint32_t(i)));
+    max = maximum(max, high << 32 | (last ? uint32_t(i) : ~uint32_t(i)));
   }
-  return last ? uint32_t(most) : uint32_t(~uint32_t(most));
+  return last ? uint32_t(max) : uint32_t(~uint32_t(max));
 }
 
 /// Returns the index of the maximum (or minimum) of a lane of at least one element, or of a NaN;
 /// of equal ones the first (or last).
 template <bool largest, typename T>
-int64_t placeInLane(const T *at, const AxisLanes &lanes, bool last) {
+int64_t indexInLane(const T *at, const AxisLanes &lanes, bool last) {
   using N = Compute<T>;
   if constexpr (sizeof(T) <= sizeof(uint32_t))
     if (lanes.inner == 1 && lanes.size <= kMaxKeyed)
-      return last ? placeOf<largest, true>(at, lanes.size)
-                  : placeOf<largest, false>(at, lanes.size);
+      return last ? indexOf<largest, true>(at, lanes.size)
+                  : indexOf<largest, false>(at, lanes.size);
   N best = at[0];
   int64_t found = 0;
   for (int64_t i = 1; i < lanes.size; ++i) {
@@ -87,7 +87,7 @@ template <bool largest> void argument(Context &c) {
         const T *from = data.as<T>();
         parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
           for (int64_t lane = begin; lane < end; ++lane)
-            out[lane] = placeInLane<largest>(from + lanes.start(lane, lanes.size), lanes, last);
+            out[lane] = indexInLane<largest>(from + lanes.start(lane, lanes.size), lanes, last);
         });
       }))
     c.failType(data.dtype());
@@ -241,7 +241,7 @@ ATC_KERNEL(Hardmax) {
         parallelIf(*this, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
           for (int64_t lane = begin; lane < end; ++lane) {
             const int64_t start = lanes.start(lane, lanes.size);
-            const int64_t best = placeInLane<true>(from + start, lanes, /*last=*/false);
+            const int64_t best = indexInLane<true>(from + start, lanes, /*last=*/false);
             to[start + best * lanes.inner] = T(1);
           }
         });

@@ -114,9 +114,9 @@ ATC_KERNEL(BitShift) {
     });
   else if (is("direction", "", "RIGHT"))
     bitwise(*this, [](auto a, auto b) {
-      const uint64_t by = uint64_t(b), most = sizeof(a) * 8 - 1;
+      const uint64_t by = uint64_t(b), max = sizeof(a) * 8 - 1;
       // In two steps: the whole width is more than one shift may do.
-      return by <= most ? a >> by : (a >> most) >> 1;
+      return by <= max ? a >> by : (a >> max) >> 1;
     });
   else
     fail("the direction is neither LEFT nor RIGHT");

@@ -66,12 +66,12 @@ ATC_KERNEL(Clip) {
   if (!dispatchNumbers(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
         using N = Compute<T>;
-        const N least = low ? N(low.as<T>()[0]) : lowest<N>();
-        const N most = high ? N(high.as<T>()[0]) : highest<N>();
+        const N min = low ? N(low.as<T>()[0]) : lowest<N>();
+        const N max = high ? N(high.as<T>()[0]) : highest<N>();
         mapElements<T, T>(*this, out, 1, [=](T element) {
           N x = element;
-          x = x < least ? least : x;
-          return T(x > most ? most : x);
+          x = x < min ? min : x;
+          return T(x > max ? max : x);
         });
       }))
     failType(data.dtype());

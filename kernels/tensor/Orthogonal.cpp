@@ -86,10 +86,10 @@ ATC_KERNEL(SymmetricEigen) {
           a[i * n + j] = from[at * n * n + maximum(i, j) * n + minimum(i, j)];
       diagonalize(a, v, n);
       for (int64_t i = 0; i < n; ++i) {
-        int64_t place = i;
-        for (; place > 0 && a[order[place - 1] * (n + 1)] > a[i * (n + 1)]; --place)
-          order[place] = order[place - 1];
-        order[place] = i;
+        int64_t position = i;
+        for (; position > 0 && a[order[position - 1] * (n + 1)] > a[i * (n + 1)]; --position)
+          order[position] = order[position - 1];
+        order[position] = i;
       }
       for (int64_t i = 0; i < n; ++i) {
         reinterpret_cast<T *>(e)[at * n + i] = T(Compute<T>(a[order[i] * (n + 1)]));

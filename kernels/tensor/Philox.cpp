@@ -126,7 +126,7 @@ ATC_KERNEL(PhiloxKey) {
 
 /// Inputs: the shape, the key, the counter and, for integers between bounds, these.
 ATC_KERNEL(PhiloxRandom) {
-  const Tensor shape = in(0), keys = in(1), counters = in(2), least = in(3), most = in(4);
+  const Tensor shape = in(0), keys = in(1), counters = in(2), min = in(3), max = in(4);
   const uint8_t type = uint8_t(integer("dtype", F32));
   const bool isNormal = is("distribution", "uniform", "normal"),
              isTruncated = is("distribution", "uniform", "truncated");
@@ -149,9 +149,9 @@ ATC_KERNEL(PhiloxRandom) {
                      uint64_t(integerAt(counters, 1)));
   const int64_t count = dims.product();
   if (isInteger) {
-    const bool isBounded = bool(least) && bool(most);
-    const uint64_t low = isBounded ? uint64_t(integerAt(least, 0)) : 0,
-                   range = isBounded ? uint64_t(integerAt(most, 0)) - low : 0;
+    const bool isBounded = bool(min) && bool(max);
+    const uint64_t low = isBounded ? uint64_t(integerAt(min, 0)) : 0,
+                   range = isBounded ? uint64_t(integerAt(max, 0)) - low : 0;
     const bool isWide = bitsOf(type) == 64;
     if (isBounded && (isWide ? range : uint64_t(uint32_t(range))) == 0)
       return fail("there is no integer between the bounds");

@@ -35,15 +35,15 @@ bool reduceAll(Context &c, A *y, const T *x, const ReducePlan &p) {
   const A *none = nullptr;
   if constexpr (what == What::LogSumExp && kIsFloat<A>) {
     // Relative to the largest element, so that nothing overflows.
-    A *most = c.scratch<A>(maximum(count, int64_t(1)));
-    if (!most)
+    A *max = c.scratch<A>(maximum(count, int64_t(1)));
+    if (!max)
       return false;
-    reduce<reduction::Max>(c, most, x, p, none);
+    reduce<reduction::Max>(c, max, x, p, none);
     for (int64_t i = 0; i < count; ++i)
-      most[i] = fast::abs(most[i]) == highest<A>() ? A(0) : most[i];
-    reduce<reduction::Exp>(c, y, x, p, most);
+      max[i] = fast::abs(max[i]) == highest<A>() ? A(0) : max[i];
+    reduce<reduction::Exp>(c, y, x, p, max);
     for (int64_t i = 0; i < count; ++i)
-      y[i] = most[i] + logarithm(y[i]);
+      y[i] = max[i] + logarithm(y[i]);
   } else if constexpr (what == What::LogSumExp) {
     double *wide = c.scratch<double>(maximum(count, int64_t(1)));
     if (!wide || !reduceAll<what>(c, wide, x, p))

@@ -90,16 +90,16 @@ ATC_KERNEL(ScatterElements) {
   const int64_t along = steps[axis], count = shape.product();
   steps[axis] = 0;
   scatter(*this, data, updates, out, [&](auto *to, auto *from, auto fn) {
-    int64_t place[host::kMaxRank] = {}, offset = 0;
+    int64_t position[host::kMaxRank] = {}, offset = 0;
     for (int64_t i = 0; i < count; ++i) {
       auto &target = to[offset + at[i] * along];
       target = fn(target, from[i]);
       for (int64_t d = rank - 1; d >= 0; --d) {
         offset += steps[d];
-        if (++place[d] < shape[d])
+        if (++position[d] < shape[d])
           break;
         offset -= steps[d] * shape[d];
-        place[d] = 0;
+        position[d] = 0;
       }
     }
   });
@@ -168,14 +168,15 @@ ATC_KERNEL(TensorScatter) {
   if (!out)
     return;
   const Dims dims = past.dims();
-  const int64_t most = dims[axis], length = update.dim(axis), batch = dims[0];
+  const int64_t maxValue = dims[axis], length = update.dim(axis), batch = dims[0];
   const int64_t rows = dims.product(1, uint32_t(axis)),
                 inner = dims.product(uint32_t(axis) + 1, dims.rank);
   const bool circular = is("mode", "linear", "circular");
   for (int64_t i = 0; starts && i < batch; ++i) {
     const int64_t start = integerAt(starts, i);
-    if (circular ? start < 0 && most > 0 && start < -most : start < 0 || start > most - length)
-      return fail("% elements at % do not fit a cache of %", length, start, most);
+    if (circular ? start < 0 && maxValue > 0 && start < -maxValue
+                 : start < 0 || start > maxValue - length)
+      return fail("% elements at % do not fit a cache of %", length, start, maxValue);
   }
   moveElements(*this, past.dtype(), out, past.count(), [&](auto *to, auto read) {
     auto *whole = read(past), *from = read(update);
@@ -188,9 +189,9 @@ ATC_KERNEL(TensorScatter) {
     parallelIf(*this, batch * rows, length * inner, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         int64_t at = starts ? integerAt(starts, row / rows) : 0;
-        at = ((at % most) + most) % most;
-        for (int64_t i = 0; i < length; ++i, at = at + 1 == most ? 0 : at + 1)
-          copyBytes(to + (row * most + at) * inner, from + (row * length + i) * inner,
+        at = ((at % maxValue) + maxValue) % maxValue;
+        for (int64_t i = 0; i < length; ++i, at = at + 1 == maxValue ? 0 : at + 1)
+          copyBytes(to + (row * maxValue + at) * inner, from + (row * length + i) * inner,
                     inner * size);
       }
     });

@@ -116,10 +116,10 @@ private:
   void takeFew() {
     uint64_t first[kFew], before = ~uint64_t(0);
     for (int64_t p = 0; p < k; ++p) {
-      uint64_t most = 0;
+      uint64_t max = 0;
       for (int64_t i = 0; i < count; ++i)
-        most = maximum(most, keys[i] < before ? keys[i] : 0);
-      first[p] = before = most;
+        max = maximum(max, keys[i] < before ? keys[i] : 0);
+      first[p] = before = max;
     }
     for (int64_t p = 0; p < k; ++p)
       keys[p] = first[p];
@@ -129,9 +129,9 @@ private:
   void select() {
     // Those in front of `begin` are among them, those from `end` on are not.
     int64_t begin = 0, end = count;
-    constexpr int64_t most = 40; // of bad pivots
+    constexpr int64_t max = 40; // of bad pivots
     for (int64_t round = 0; begin < k && k < end; ++round) {
-      if (end - begin <= kBlock || round == most)
+      if (end - begin <= kBlock || round == max)
         return sortIndices(keys + begin, spare, end - begin,
                            [](uint64_t a, uint64_t b) { return a > b; });
       const uint64_t a = keys[begin], b = keys[(begin + end) / 2], c = keys[end - 1];

@@ -92,13 +92,13 @@ ATC_KERNEL(Unique) {
   int64_t *results = scratch<int64_t>(3 * maximum(groups, int64_t(1)));
   if (!results)
     return;
-  int64_t *buffer = results + groups, *place = results + 2 * groups;
+  int64_t *buffer = results + groups, *position = results + 2 * groups;
   for (int64_t i = 0; i < groups; ++i)
     results[i] = i;
   if (!sorted)
     sortIndices(results, buffer, groups, [=](int64_t i, int64_t j) { return first[i] < first[j]; });
   for (int64_t i = 0; i < groups; ++i)
-    place[results[i]] = i;
+    position[results[i]] = i;
 
   Dims shape = dims;
   shape[axis] = groups;
@@ -117,7 +117,7 @@ ATC_KERNEL(Unique) {
       numbers[i] = counts[results[i]];
   }
   for (int64_t i = 0; inverse && i < size; ++i)
-    inverse[i] = place[group[i]];
+    inverse[i] = position[group[i]];
   if (!out)
     return;
   moveElements(*this, data.dtype(), out, shape.product(), [&](auto *to, auto read) {

@@ -96,13 +96,13 @@ private:
     }
   }
   void findLeast() {
-    least = 0;
+    min = 0;
     for (int64_t i = 1; i < count; ++i)
-      if (beams[active[i]].now.total < beams[active[least]].now.total)
-        least = i;
+      if (beams[active[i]].now.total < beams[active[min]].now.total)
+        min = i;
   }
   bool isCandidate(double total) const {
-    return total > kImpossible && (count < width || total > beams[active[least]].now.total);
+    return total > kImpossible && (count < width || total > beams[active[min]].now.total);
   }
 
   template <typename Fn> void extend(int32_t from, Fn &&scoreOf) {
@@ -132,8 +132,8 @@ private:
   /// Drops the least probable beam. One that this step made has no children yet, and goes out of
   /// the tree, so that a step leaves no more than `width` new ones.
   void drop() {
-    const int32_t dropped = active[least];
-    active[least] = active[--count];
+    const int32_t dropped = active[min];
+    active[min] = active[--count];
     beams[dropped].now = {};
     if (beams[dropped].made != number)
       return;
@@ -159,18 +159,18 @@ private:
 
   Beam *beams;
   int32_t *active, *extended, *children;
-  int64_t width, labels, count = 1, least = 0, number = 0;
+  int64_t width, labels, count = 1, min = 0, number = 0;
   int32_t used = 1, spare = -1;
 };
 
 /// Returns the logarithm of what the sum of exponentials of `count` scores is.
 template <typename T> double logOfSum(const T *scores, int64_t count) {
-  double most = kImpossible, sum = 0;
+  double max = kImpossible, sum = 0;
   for (int64_t c = 0; c < count; ++c)
-    most = maximum(most, double(scores[c]));
+    max = maximum(max, double(scores[c]));
   for (int64_t c = 0; c < count; ++c)
-    sum += math::exp(double(scores[c]) - most);
-  return most + math::log(sum);
+    sum += math::exp(double(scores[c]) - max);
+  return max + math::log(sum);
 }
 
 template <typename T> void decodeBeams(Context &c) {
@@ -178,12 +178,12 @@ template <typename T> void decodeBeams(Context &c) {
   const int64_t steps = scores.dim(0), batch = scores.dim(1), classes = scores.dim(2);
   const int64_t width = c.integer("beams", 1), paths = c.integer("paths", 1);
   const bool merges = c.integer("merge_repeated", 0) != 0;
-  constexpr int64_t mostBeams = int64_t(1) << 26;
+  constexpr int64_t maxBeams = int64_t(1) << 26;
   if (classes < 1)
     return c.fail("there is no class, which the blank needs");
   if (paths < 1 || width < paths)
     return c.fail("% paths of % beams are asked for", paths, width);
-  if (width > mostBeams / maximum(steps, int64_t(1)))
+  if (width > maxBeams / maximum(steps, int64_t(1)))
     return c.fail("% beams for % steps are too many", width, steps);
   int64_t *labels = c.make<int64_t>(0, I64, Dims(batch, paths, steps));
   T *chances = labels ? c.make<T>(1, scores.dtype(), Dims(batch, paths)) : nullptr;

@@ -139,7 +139,7 @@ int64_t put(char *to, const char *text) {
 }
 
 /// Returns the decimal exponent of significand * 2^exponent as 0.d1d2d3... * 10^point, or one less.
-int leastPoint(uint64_t significand, int exponent) {
+int minPoint(uint64_t significand, int exponent) {
   const int bits = 63 - __builtin_clzll(significand) + exponent;
   return int(math::ceil(bits * 0.30102999566398119521 - 1e-10));
 }
@@ -150,14 +150,14 @@ int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *
                    int &point) {
   // The neighbours are value +- gap / 2; below a power of two the gap is half.
   const bool narrow =
-      significand == uint64_t(1) << (format.bits - 1) && exponent > format.leastExponent;
+      significand == uint64_t(1) << (format.bits - 1) && exponent > format.minExponent;
   const bool even = significand % 2 == 0;
   Natural rest(significand), scale(1), up(1), down(1);
   rest.shiftLeft(1 + narrow + maximum(exponent, 0));
   scale.shiftLeft(1 + narrow + maximum(-exponent, 0));
   up.shiftLeft(narrow + maximum(exponent, 0));
   down.shiftLeft(maximum(exponent, 0));
-  point = leastPoint(significand, exponent);
+  point = minPoint(significand, exponent);
   if (point > 0) {
     scale.multiplyPower10(point);
   } else {
@@ -213,7 +213,7 @@ void roundedDigits(uint64_t significand, int exponent, int count, char *digits, 
   Natural rest(significand), scale(1);
   rest.shiftLeft(maximum(exponent, 0));
   scale.shiftLeft(maximum(-exponent, 0));
-  point = leastPoint(significand, exponent);
+  point = minPoint(significand, exponent);
   if (point > 0)
     scale.multiplyPower10(point);
   else
@@ -257,7 +257,7 @@ double nearest(Natural number, int exponent, RealFormat format) {
     number.multiplyPower10(exponent);
   else
     divisor.multiplyPower10(-exponent);
-  int power = maximum(number.bits() - divisor.bits() - format.bits, format.leastExponent);
+  int power = maximum(number.bits() - divisor.bits() - format.bits, format.minExponent);
   if (power < 0)
     number.shiftLeft(-power);
   else
@@ -332,7 +332,7 @@ int64_t printReal(char *to, double value, Notation notation, int digits, bool ke
   const uint64_t fraction = bits & ((uint64_t(1) << 52) - 1);
   const bool shortest = notation == Notation::Shortest;
   const int count = shortest ? maximum(digits, 1) : digits + 1;
-  char text[kMostDigits + 1];
+  char text[kMaxDigits + 1];
   int point;
   roundedDigits(stored ? fraction | uint64_t(1) << 52 : fraction, maximum(stored, 1) - 1075, count,
                 text, point);
@@ -407,11 +407,11 @@ int64_t printReal(char *to, double value, RealFormat format) {
   else
     exponent = 1;
   exponent -= 1075;
-  while (significand % 2 == 0 && (significand >> format.bits || exponent < format.leastExponent)) {
+  while (significand % 2 == 0 && (significand >> format.bits || exponent < format.minExponent)) {
     significand /= 2;
     ++exponent;
   }
-  while (!(significand >> (format.bits - 1)) && exponent > format.leastExponent) {
+  while (!(significand >> (format.bits - 1)) && exponent > format.minExponent) {
     significand *= 2;
     --exponent;
   }

@@ -38,7 +38,7 @@ bool Regex::accepts(const Instruction &i, uint32_t character) const {
   }
 }
 
-/// Returns whether what an instruction without a character asks of a place is true.
+/// Returns whether what an instruction without a character asks of a slot is true.
 bool Regex::holds(const Instruction &i, String text, uint64_t offset) const {
   switch (i.op) {
   case Op::TextBegin:
@@ -107,7 +107,7 @@ int32_t Regex::exchangeStates(uint64_t *&current, uint64_t *&following) {
 }
 
 /// Adds a state as addState does, and also keeps the positions of groups per state; those of the
-/// first state are in `places`.
+/// first state are in `offsets`.
 void Regex::follow(int32_t first, String text, uint64_t offset) {
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   int32_t count = 0;
@@ -115,7 +115,7 @@ void Regex::follow(int32_t first, String text, uint64_t offset) {
   while (count) {
     const Pending entry = pending[--count];
     if (entry.state < 0) {
-      places[entry.place] = entry.value;
+      offsets[entry.slot] = entry.value;
       continue;
     }
     if (addedAt[entry.state] == position)
@@ -131,17 +131,17 @@ void Regex::follow(int32_t first, String text, uint64_t offset) {
       pending[count++] = {entry.state + i.a, 0, 0};
       continue;
     case Op::Save:
-      // The place is as before when all that follows from here has been added.
-      pending[count++] = {-1, i.a, places[i.a]};
+      // The slot is as before when all that follows from here has been added.
+      pending[count++] = {-1, i.a, offsets[i.a]};
       pending[count++] = {entry.state + 1, 0, 0};
-      places[i.a] = offset;
+      offsets[i.a] = offset;
       continue;
     case Op::Character:
     case Op::Any:
     case Op::AnyButNewline:
     case Op::Class:
     case Op::Match:
-      copyBytes(nextPlaces + nextCount * width, places, width * int64_t(sizeof(uint64_t)));
+      copyBytes(nextOffsets + nextCount * width, offsets, width * int64_t(sizeof(uint64_t)));
       next[nextCount++] = entry.state;
       continue;
     default:
@@ -234,32 +234,32 @@ bool Regex::find(String text, uint64_t from, uint64_t &begin, uint64_t &end, boo
   }
 }
 
-bool Regex::reservePlaces() {
+bool Regex::reserveOffsets() {
   if (found)
     return true;
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   // Each state is followed once and leaves at most two entries.
   pending = c.scratch<Pending>(2 * int64_t(size) + 1);
-  places = c.scratch<uint64_t>(width);
-  nowPlaces = c.scratch<uint64_t>(size * width);
-  nextPlaces = c.scratch<uint64_t>(size * width);
-  if (pending && places && nowPlaces && nextPlaces)
+  offsets = c.scratch<uint64_t>(width);
+  currentOffsets = c.scratch<uint64_t>(size * width);
+  nextOffsets = c.scratch<uint64_t>(size * width);
+  if (pending && offsets && currentOffsets && nextOffsets)
     found = c.scratch<uint64_t>(width);
   return found;
 }
 
 const uint64_t *Regex::capture(String text, uint64_t begin) {
-  if (!reserve() || !reservePlaces())
+  if (!reserve() || !reserveOffsets())
     return nullptr;
   const int64_t width = 2 * (int64_t(groupCount) + 1);
   for (int64_t i = 0; i < width; ++i)
-    places[i] = found[i] = ~uint64_t(0);
-  found[0] = places[0] = begin;
+    offsets[i] = found[i] = ~uint64_t(0);
+  found[0] = offsets[0] = begin;
   nextCount = 0;
   ++position;
   follow(0, text, begin);
   for (uint64_t offset = begin; nextCount;) {
-    const int32_t count = exchangeStates(nowPlaces, nextPlaces);
+    const int32_t count = exchangeStates(currentOffsets, nextOffsets);
     const bool atEnd = offset >= text.size;
     uint64_t behind = offset;
     const uint32_t character = atEnd ? 0 : decodeUtf8(text, behind);
@@ -267,13 +267,13 @@ const uint64_t *Regex::capture(String text, uint64_t begin) {
     for (int32_t s = 0; s < count; ++s) {
       if (program[now[s]].op == Op::Match) {
         // States after this one are less preferred, so they are dropped.
-        copyBytes(found, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
+        copyBytes(found, currentOffsets + s * width, width * int64_t(sizeof(uint64_t)));
         found[1] = offset;
         break;
       }
       if (atEnd || !accepts(program[now[s]], character))
         continue;
-      copyBytes(places, nowPlaces + s * width, width * int64_t(sizeof(uint64_t)));
+      copyBytes(offsets, currentOffsets + s * width, width * int64_t(sizeof(uint64_t)));
       follow(now[s] + 1, text, behind);
     }
     if (atEnd)
@@ -300,9 +300,9 @@ int32_t highestGroup(String rewrite) {
   return highest;
 }
 
-/// Writes what stands for a match to `to` (null: nowhere) and returns its size; `places` are those
+/// Writes what stands for a match to `to` (null: nowhere) and returns its size; `offsets` are those
 /// of the match and its groups.
-int64_t writeMatch(char *to, String rewrite, String text, const uint64_t *places) {
+int64_t writeMatch(char *to, String rewrite, String text, const uint64_t *offsets) {
   int64_t size = 0;
   auto put = [&](const char *data, uint64_t bytes) {
     if (to && bytes)
@@ -319,7 +319,7 @@ int64_t writeMatch(char *to, String rewrite, String text, const uint64_t *places
       put("\\", 1);
       continue;
     }
-    const uint64_t *group = places + 2 * (rewrite.data[i] - '0');
+    const uint64_t *group = offsets + 2 * (rewrite.data[i] - '0');
     if (group[0] != ~uint64_t(0) && group[1] != ~uint64_t(0))
       put(text.data + group[0], group[1] - group[0]);
   }
@@ -348,10 +348,10 @@ int64_t replaceMatches(Regex &regex, String text, String rewrite, bool all, char
       continue;
     }
     const uint64_t whole[] = {begin, end};
-    const uint64_t *places = namesGroups ? regex.capture(text, begin) : whole;
-    if (!places)
+    const uint64_t *offsets = namesGroups ? regex.capture(text, begin) : whole;
+    if (!offsets)
       return size; // the call has failed
-    size += writeMatch(to ? to + size : nullptr, rewrite, text, places);
+    size += writeMatch(to ? to + size : nullptr, rewrite, text, offsets);
     at = lastEnd = end;
     if (!all)
       break;

@@ -44,14 +44,14 @@ private:
     LineEnd,
     WordEdge,
     NoWordEdge,
-    Save, ///< the place of a begin or end of a group
+    Save, ///< the slot of a begin or end of a group
     Match
   };
   /// Jumps are relative, so that a range of the program can be moved and copied.
   struct Instruction {
     Op op;
     bool anyCase, negated;
-    int32_t a, b; ///< character; class: first range and count; jumps; number of the place
+    int32_t a, b; ///< character; class: first range and count; jumps; number of the slot
   };
   struct Range {
     uint32_t first, last;
@@ -75,7 +75,7 @@ private:
   bool addPerlClass(char letter);
   bool addNamedClass();
   bool repeat(int32_t start, const Flags &flags);
-  bool quantifier(int64_t &least, int64_t &most);
+  bool quantifier(int64_t &min, int64_t &max);
   bool copyOf(int32_t start, int32_t size);
   bool emit(Op op, int32_t a = 0, int32_t b = 0, bool anyCase = false, bool negated = false);
   bool insert(int32_t at, Op op, int32_t a, int32_t b);
@@ -88,7 +88,7 @@ private:
   //--- Matching.
   bool accepts(const Instruction &i, uint32_t character) const;
   bool reserve();
-  bool reservePlaces();
+  bool reserveOffsets();
   void addState(int32_t state, int64_t stamp, String text, uint64_t offset);
   /// Makes the next states, and what is kept of each of them, the current ones. Returns their
   /// number.
@@ -106,17 +106,17 @@ private:
   /// followed.
   int32_t *now = nullptr, *next = nullptr, *waiting = nullptr, nextCount = 0;
   int64_t *addedAt = nullptr;
-  /// A state that is still to be followed, or where state is -1 the value of a place before.
+  /// A state that is still to be followed, or where state is -1 the value of a slot before.
   struct Pending {
-    int32_t state, place;
+    int32_t state, slot;
     uint64_t value;
   };
   void follow(int32_t first, String text, uint64_t offset);
   bool holds(const Instruction &i, String text, uint64_t offset) const;
   int32_t groupCount = 0;
   Pending *pending = nullptr;
-  /// The places of groups: of the state that is followed, of each state, and of the match.
-  uint64_t *places = nullptr, *nowPlaces = nullptr, *nextPlaces = nullptr, *found = nullptr;
+  /// The offsets of groups: of the state that is followed, of each state, and of the match.
+  uint64_t *offsets = nullptr, *currentOffsets = nullptr, *nextOffsets = nullptr, *found = nullptr;
   /// The offsets at which the matches of the states begin.
   uint64_t *nowBegins = nullptr, *nextBegins = nullptr;
   int64_t position = 0; ///< counted across all texts

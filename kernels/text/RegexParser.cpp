@@ -134,8 +134,8 @@ bool Regex::sequence(Flags &flags, int depth) {
 }
 
 bool Regex::atom(Flags &flags, int depth) {
-  int64_t least, most;
-  if (quantifier(least, most))
+  int64_t min, max;
+  if (quantifier(min, max))
     return invalid("the pattern repeats nothing (at character %)");
   switch (peek()) {
   case '(':
@@ -430,9 +430,9 @@ bool Regex::bracket(const Flags &flags) {
   return emit(Op::Class, first, rangeCount - first, flags.anyCase, negated);
 }
 
-/// Parses *, +, ?, {n}, {n,} and {n,m}; other braces are literals. `most` is -1 where there is no
+/// Parses *, +, ?, {n}, {n,} and {n,m}; other braces are literals. `max` is -1 where there is no
 /// limit.
-bool Regex::quantifier(int64_t &least, int64_t &most) {
+bool Regex::quantifier(int64_t &min, int64_t &max) {
   const uint64_t start = at;
   auto number = [&](int64_t &value) {
     const uint64_t first = at;
@@ -440,17 +440,17 @@ bool Regex::quantifier(int64_t &least, int64_t &most) {
       value = minimum(value * 10 + (peek() - '0'), int64_t(1) << 30);
     return at > first;
   };
-  least = peek() == '+';
-  most = peek() == '?' ? 1 : -1;
+  min = peek() == '+';
+  max = peek() == '?' ? 1 : -1;
   if (take("*") || take("+") || take("?"))
     return true;
-  if (take("{") && number(least)) {
-    most = least;
+  if (take("{") && number(min)) {
+    max = min;
     if (take("}"))
       return true;
     if (take(",")) {
-      if (!number(most))
-        most = -1;
+      if (!number(max))
+        max = -1;
       if (take("}"))
         return true;
     }
@@ -470,27 +470,27 @@ bool Regex::copyOf(int32_t start, int32_t length) {
 
 /// Parses the quantifiers after the atom whose program begins at `start`.
 bool Regex::repeat(int32_t start, const Flags &flags) {
-  int64_t least, most;
-  if (!quantifier(least, most))
+  int64_t min, max;
+  if (!quantifier(min, max))
     return true;
   // A greedy quantifier tries another repetition first, a lazy one what follows it.
   const bool lazy = take("?") != flags.lazy;
   auto split = [&](int32_t again, int32_t onward) {
     return lazy ? Jumps{onward, again} : Jumps{again, onward};
   };
-  if (least > kMaxRepeats || most > kMaxRepeats || (most >= 0 && most < least))
+  if (min > kMaxRepeats || max > kMaxRepeats || (max >= 0 && max < min))
     return invalid("the pattern has no valid number of repetitions (at character %)");
   int64_t againLeast, againMost;
   if (quantifier(againLeast, againMost))
     return invalid("the pattern repeats a repetition (at character %)");
   const int32_t length = size - start;
-  // `least` copies, the first of which already exists.
-  for (int64_t i = 1; i < least; ++i)
+  // `min` copies, the first of which already exists.
+  for (int64_t i = 1; i < min; ++i)
     if (!copyOf(start, length))
       return false;
-  if (most < 0) {
-    const Jumps jumps = least ? split(-length, 1) : split(1, length + 2);
-    if (least)
+  if (max < 0) {
+    const Jumps jumps = min ? split(-length, 1) : split(1, length + 2);
+    if (min)
       return emit(Op::Split, jumps.first, jumps.second);
     if (!insert(start, Op::Split, jumps.first, jumps.second))
       return false;
@@ -498,18 +498,18 @@ bool Regex::repeat(int32_t start, const Flags &flags) {
   }
   // most - least consecutive optional copies.
   const Jumps jumps = split(1, length + 1);
-  if (least == 0) {
-    if (most == 0) {
+  if (min == 0) {
+    if (max == 0) {
       size = start;
     } else {
       if (!insert(start, Op::Split, jumps.first, jumps.second))
         return false;
-      for (int64_t i = 1; i < most; ++i)
+      for (int64_t i = 1; i < max; ++i)
         if (!copyOf(start, length + 1))
           return false;
     }
   } else {
-    for (int64_t i = least; i < most; ++i)
+    for (int64_t i = min; i < max; ++i)
       if (!emit(Op::Split, jumps.first, jumps.second) || !copyOf(start, length))
         return false;
   }

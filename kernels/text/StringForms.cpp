@@ -112,7 +112,7 @@ ATC_KERNEL(FormatNumber) {
   const Notation notation = is("notation", "fixed", "scientific") ? Notation::Scientific
                             : is("notation", "fixed", "shortest") ? Notation::Shortest
                                                                   : Notation::Fixed;
-  if (digits < 0 || digits > kMostDigits || width > (1 << 20))
+  if (digits < 0 || digits > kMaxDigits || width > (1 << 20))
     return fail("has the width % and % digits, which is out of range", width, digits);
   const uint8_t type = data.dtype();
   String *out = make<String>(0, Str, data.dims());

@@ -39,14 +39,14 @@ bool isSpaceCharacter(uint32_t c) {
 /// Calls piece(String) for each part of the text and returns their number. An empty delimiter
 /// stands for runs of white space, of ASCII alone where `ascii`.
 template <typename Fn>
-int64_t split(String text, String delimiter, int64_t most, bool ascii, Fn &&piece) {
+int64_t split(String text, String delimiter, int64_t max, bool ascii, Fn &&piece) {
   auto isGap = [&](uint32_t c) {
     return ascii ? c < 128 && isSpace(char(c)) : isSpaceCharacter(c);
   };
   int64_t count = 0;
   uint64_t start = 0, at = 0;
   if (delimiter.size) {
-    while (count != most && at + delimiter.size <= text.size) {
+    while (count != max && at + delimiter.size <= text.size) {
       if (__builtin_memcmp(text.data + at, delimiter.data, delimiter.size) != 0) {
         ++at;
         continue;
@@ -63,18 +63,18 @@ int64_t split(String text, String delimiter, int64_t most, bool ascii, Fn &&piec
     if (isGap(decodeUtf8(text, at)))
       continue;
     uint64_t end = text.size;
-    while (count != most && at < text.size) {
+    while (count != max && at < text.size) {
       const uint64_t before = at;
       if (isGap(decodeUtf8(text, at))) {
         end = before;
         break;
       }
     }
-    if (count == most)
+    if (count == max)
       at = text.size;
     piece(String{text.data + start, end - start});
     // In TensorFlow, what is behind the last split is a part also where nothing is left.
-    if (++count == most && ascii) {
+    if (++count == max && ascii) {
       while (at < text.size && isGap(uint8_t(text.data[at])))
         ++at;
       piece(String{text.data + at, text.size - at});
@@ -175,7 +175,7 @@ ATC_KERNEL(StringConcat) {
 ATC_KERNEL(StringSplit) {
   const Tensor data = in(0);
   const String delimiter = text("delimiter", "");
-  const int64_t most = integer("maxsplit", -1), count = data.count();
+  const int64_t max = integer("maxsplit", -1), count = data.count();
   const bool ascii = integer("ascii", 0);
   int64_t *counts = wants(1) ? make<int64_t>(1, I64, data.dims()) : nullptr;
   if (!wants(0) && !counts)
@@ -185,7 +185,7 @@ ATC_KERNEL(StringSplit) {
   Dims shape = data.dims();
   int64_t widest = 0;
   for (int64_t i = 0; i < count; ++i)
-    widest = maximum(widest, split(data.as<String>()[i], delimiter, most, ascii, [](String) {}));
+    widest = maximum(widest, split(data.as<String>()[i], delimiter, max, ascii, [](String) {}));
   if (!shape.push(widest))
     return fail("the input has rank %, which leaves no room for another dim", data.rank());
   String *out = wants(0) ? make<String>(0, Str, shape) : nullptr;
@@ -193,7 +193,7 @@ ATC_KERNEL(StringSplit) {
     return;
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = 0;
-    const int64_t pieces = split(data.as<String>()[i], delimiter, most, ascii, [&](String piece) {
+    const int64_t pieces = split(data.as<String>()[i], delimiter, max, ascii, [&](String piece) {
       if (out)
         out[i * widest + at++] = piece;
     });

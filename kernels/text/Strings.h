@@ -14,7 +14,7 @@ inline constexpr int64_t kNumberText = 32;
 /// A floating-point format: bits of the significand and the exponent of the smallest subnormal
 /// number.
 struct RealFormat {
-  int bits, leastExponent;
+  int bits, minExponent;
 };
 inline constexpr RealFormat kDouble = {53, -1074}, kFloat = {24, -149}, kHalf = {11, -24},
                             kBFloat = {8, -133};
@@ -23,8 +23,8 @@ inline constexpr RealFormat kDouble = {53, -1074}, kFloat = {24, -149}, kHalf = 
 /// "1e-05", "NaN", "INF", "-INF". Returns the number of characters, at most kNumberText.
 int64_t printReal(char *to, double value, RealFormat format);
 /// The maximum number of digits behind the point that printFixed writes, and of characters.
-inline constexpr int kMostDigits = 60;
-inline constexpr int64_t kFixedText = 320 + kMostDigits;
+inline constexpr int kMaxDigits = 60;
+inline constexpr int64_t kFixedText = 320 + kMaxDigits;
 /// Writes the exact value rounded to `digits` behind the point, ties to even: "0.50", "-inf",
 /// "nan". Returns the number of characters.
 int64_t printFixed(char *to, double value, int digits);

@@ -292,8 +292,8 @@ unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes
   Range::Cut cuts[3];
   for (unsigned i = 0; i < info.rangeCount; ++i) {
     cuts[i] = instruction.ranges[i].at(frame.ivs);
-    bool place = instruction.opcode == Opcode::Img2Col && i == Img2Col::row0;
-    if (cuts[i].count <= 0 && !place)
+    bool position = instruction.opcode == Opcode::Img2Col && i == Img2Col::row0;
+    if (cuts[i].count <= 0 && !position)
       return 0;
   }
   Operand operands[4];

@@ -179,12 +179,12 @@ struct Section {
   bool vectorCore = false;        ///< the vector cores of a SoC that has them apart
   std::span<const uint32_t> grid; ///< kGridDims sizes; the number of cores is their product
   size_t begin = 0, end = 0;      ///< instructions [begin, end) of the program
-  /// Returns the number of cores, at most `most`; no product overflows.
-  uint64_t cores(uint64_t most = UINT32_MAX) const {
+  /// Returns the number of cores, at most `max`; no product overflows.
+  uint64_t cores(uint64_t max = UINT32_MAX) const {
     uint64_t count = 1;
     for (uint32_t size : grid)
-      count = count > most ? count : count * size;
-    return std::min(count, most);
+      count = count > max ? count : count * size;
+    return std::min(count, max);
   }
 };
 

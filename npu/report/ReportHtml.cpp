@@ -173,10 +173,10 @@ public:
     std::map<std::string, size_t> known;
     for (size_t i = figures.first; i < figures.launches.size(); ++i) {
       std::string name = figures.nameOf(input, i);
-      auto [place, fresh] = known.emplace(name, list.size());
+      auto [entry, fresh] = known.emplace(name, list.size());
       if (fresh)
         list.push_back({name, 0, {}, {}});
-      Layer &layer = list[place->second];
+      Layer &layer = list[entry->second];
       layer.sum.add(figures.launches[i]);
       ++layer.count;
       if (figures.launches[i].cycles > layer.slowest.cycles)
@@ -258,10 +258,10 @@ public:
       table.row({name, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
     };
     row("<b>most of any program</b>", run);
-    std::string most = table.end();
+    std::string max = table.end();
     for (const auto &[name, statistics] : programs)
       row(htmlText(name), statistics);
-    return most + "<details><summary>all " + std::to_string(programs.size()) +
+    return max + "<details><summary>all " + std::to_string(programs.size()) +
            " programs</summary>" + table.end() + "</details>";
   }
 

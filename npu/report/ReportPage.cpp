@@ -128,8 +128,8 @@ map.addEventListener('mouseleave', () => tip.style.display = 'none');
 function clamp() { const span = Math.min(data.end || 1, Math.max(20, to - from)); from = Math.max(0, Math.min(from, (data.end || 1) - span)); to = from + span; }
 canvas.addEventListener('wheel', event => {
   event.preventDefault();
-  const place = Math.max(0, (event.offsetX - labels) / (canvas.clientWidth - labels)), t = from + place * (to - from), span = (to - from) * Math.exp(event.deltaY / 400);
-  from = t - place * span; to = from + span; clamp(); draw();
+  const position = Math.max(0, (event.offsetX - labels) / (canvas.clientWidth - labels)), t = from + position * (to - from), span = (to - from) * Math.exp(event.deltaY / 400);
+  from = t - position * span; to = from + span; clamp(); draw();
 }, {passive: false});
 let held = null, moved = false;
 canvas.addEventListener('mousedown', event => { held = {x: event.clientX, from, to}; moved = false; });

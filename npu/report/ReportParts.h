@@ -32,10 +32,10 @@ struct Figures {
 /// Returns a sentence about the work that the simulated time does not include.
 std::string hostSentence(const ReportInput &input);
 
-/// Returns the spans of a run as JSON, merged until no more than `most` are left: `{"quantum":
+/// Returns the spans of a run as JSON, merged until no more than `max` are left: `{"quantum":
 /// cycles, "kinds": [...], "rows": [{"name", "core", "items": [...]}]}` with five values per item:
 /// begin after the previous item, length, kind, line, number of spans.
-std::string timelineJson(const ReportInput &input, const Figures &figures, size_t most);
+std::string timelineJson(const ReportInput &input, const Figures &figures, size_t max);
 
 /// The page around the figures; `@NAME@` marks a placeholder.
 extern const char *const kReportPage;

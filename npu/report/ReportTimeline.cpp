@@ -92,7 +92,7 @@ std::string memoriesOf(const SocTable &soc, const Statistics &launch) {
 
 } // namespace
 
-std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figures, size_t most) {
+std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figures, size_t max) {
   std::map<RowKey, std::vector<Item>> rows;
   size_t count = 0;
   for (const TimeSpan &span : input.simulator->spans) {
@@ -107,7 +107,7 @@ std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figu
     std::stable_sort(items.begin(), items.end(),
                      [](const Item &a, const Item &b) { return a.start < b.start; });
   double quantum = 1;
-  while (count > most) {
+  while (count > max) {
     quantum *= 2;
     count = 0;
     for (auto &[key, items] : rows) {

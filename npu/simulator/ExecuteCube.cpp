@@ -235,11 +235,11 @@ NPU_INLINE void requantizeBody(const Iteration &it) {
   float offset = float(floatOf(it.field(I::offset))), factor = float(floatOf(it.field(I::factor)));
   uint8_t *dst = it.address(I::dst);
   eachStored<I>(it,
-                [&](float *values, int64_t count, int64_t place) __attribute__((always_inline)) {
+                [&](float *values, int64_t count, int64_t position) __attribute__((always_inline)) {
                   if (dstType == DataType::F32)
                     for (int64_t e = 0; e < count; ++e)
                       values[e] = (values[e] - offset) * factor;
-                  fromFloats(dstType, values, dst + place, count);
+                  fromFloats(dstType, values, dst + position, count);
                 });
 }
 NPU_FAST void requantizeFast(const Iteration &it) { requantizeBody(it); }
@@ -256,16 +256,16 @@ NPU_INLINE void requantizeAddBody(const Iteration &it) {
   uint8_t *dst = it.address(I::dst);
   const uint8_t *addend = it.address(I::addend);
   eachStored<I>(it,
-                [&](float *values, int64_t count, int64_t place) __attribute__((always_inline)) {
+                [&](float *values, int64_t count, int64_t position) __attribute__((always_inline)) {
                   float added[16];
-                  toFloats(addendType, addend + place, added, count);
+                  toFloats(addendType, addend + position, added, count);
                   for (int64_t e = 0; e < count; ++e) {
                     float value = (values[e] - offset) * factor;
                     value = value + (added[e] - addendOffset) * addendFactor;
                     value = relu && !(value > 0) ? 0 : value;
                     values[e] = bounds.keep(__builtin_rintf(value * resultFactor) + resultOffset);
                   }
-                  fromFloats(dstType, values, dst + place, count);
+                  fromFloats(dstType, values, dst + position, count);
                 });
 }
 NPU_FAST void requantizeAddFast(const Iteration &it) { requantizeAddBody(it); }

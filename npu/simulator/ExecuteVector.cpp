@@ -66,8 +66,8 @@ NPU_INLINE void eachPiece(const Run &run, int64_t lane, int64_t count, Part part
   if (run.block == 32)
     return part(run.base + lane * bytes, 0, count);
   for (int64_t done = 0; done < count;) {
-    int64_t place = lane + done, piece = std::min(count - done, lanes - place % lanes);
-    part(run.base + place / lanes * run.block + place % lanes * bytes, done, piece);
+    int64_t position = lane + done, piece = std::min(count - done, lanes - position % lanes);
+    part(run.base + position / lanes * run.block + position % lanes * bytes, done, piece);
     done += piece;
   }
 }

@@ -68,8 +68,8 @@ bool Walk::passAwaits() {
     int64_t value = in.ranges[Await::value].start.at(frame.ivs);
     if (signals[event] < value || sure.count({event, value}))
       return;
-    auto [place, fresh] = lowest.insert({event, value});
-    place->second = std::min(place->second, value);
+    auto [entry, fresh] = lowest.insert({event, value});
+    entry->second = std::min(entry->second, value);
   };
   for (const Core &core : cores) {
     if (core.pc < core.end)
@@ -268,7 +268,7 @@ bool Walk::awaited(unsigned number, unsigned queue, const Instruction &in, const
 }
 
 std::vector<Hazard> Walk::run() {
-  placeArguments();
+  locateArguments();
   for (const Instruction &in : code)
     shared |= in.opcode == Opcode::Signal;
   if (shared) {

@@ -62,7 +62,7 @@ struct Core {
 };
 
 /// An argument's memory: arguments that overlap on the device share a group.
-struct Place {
+struct ArgumentAddress {
   unsigned group = 0;
   uint64_t offset = 0;
 };
@@ -91,7 +91,7 @@ private:
   };
 
   /// Groups arguments that overlap.
-  void placeArguments();
+  void locateArguments();
   /// Resets the state of all cores.
   void start();
   /// Walks until no core can continue. Returns whether all cores have run to their end.
@@ -183,7 +183,7 @@ private:
   std::map<std::pair<unsigned, int64_t>, std::map<unsigned, int64_t>> sure;
   std::vector<std::vector<Shadow>> local;
   std::vector<Shadow> gm;
-  std::vector<Place> places;
+  std::vector<ArgumentAddress> addresses;
   std::vector<bool> written; ///< gm groups that an instruction writes
   std::map<Key, size_t> known;
   std::vector<Found> found;

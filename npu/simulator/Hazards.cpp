@@ -5,9 +5,9 @@
 
 namespace atc::npu::hazards {
 
-void Walk::placeArguments() {
+void Walk::locateArguments() {
   size_t count = program.arguments.size();
-  places.resize(count);
+  addresses.resize(count);
   std::vector<unsigned> order(count);
   for (unsigned i = 0; i < count; ++i)
     order[i] = i;
@@ -25,7 +25,7 @@ void Walk::placeArguments() {
       start = address;
       end = address;
     }
-    places[i] = {groups - 1, address - start};
+    addresses[i] = {groups - 1, address - start};
     end = std::max(end, address + program.arguments[i]);
   }
   gm.resize(groups);
@@ -36,7 +36,7 @@ void Walk::placeArguments() {
     for (unsigned i = 0; i < used; ++i) {
       const Address &address = in.addresses[operands[i].address];
       if (address.memory == Memory::GM && operands[i].written)
-        written[places[address.argument].group] = true;
+        written[addresses[address.argument].group] = true;
     }
   }
 }
@@ -57,11 +57,11 @@ void Walk::access(unsigned number, unsigned queue, const Instruction &in, const 
       uint64_t base = 0;
       Shadow *shadow;
       if (box.memory == Memory::GM) {
-        const Place &place = places[box.argument];
-        if (!written[place.group])
+        const ArgumentAddress &address = addresses[box.argument];
+        if (!written[address.group])
           continue;
-        base = place.offset;
-        shadow = &gm[place.group];
+        base = address.offset;
+        shadow = &gm[address.group];
       } else {
         shadow = &local[number][unsigned(box.memory)];
       }
@@ -134,7 +134,7 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
                      const Box &box, uint64_t begin, uint64_t end) {
   // Pairs on one core and on two, operands of one instruction.
   unsigned which = kind == Hazard::Uninitialised ? box.address : earlier.core != later.core;
-  auto [place, fresh] =
+  auto [entry, fresh] =
       known.insert({Key{kind, earlier.index, later.index, box.memory, which}, found.size()});
   if (fresh) {
     found.push_back({});
@@ -152,7 +152,7 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
     one.lastEarlier = earlier;
     return;
   }
-  Found &one = found[place->second];
+  Found &one = found[entry->second];
   if (one.lastSerial != serial || one.lastEarlier.iteration != earlier.iteration ||
       one.lastEarlier.core != earlier.core) {
     ++one.hazard.count;
@@ -167,9 +167,9 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
 
 /// Records an error of one instruction; instances are counted.
 void Walk::addHazard(Hazard::Kind kind, uint32_t index, const std::string &text) {
-  auto [place, fresh] = known.insert({Key{kind, index, index, Memory::GM, 0}, found.size()});
+  auto [entry, fresh] = known.insert({Key{kind, index, index, Memory::GM, 0}, found.size()});
   if (!fresh) {
-    ++found[place->second].hazard.count;
+    ++found[entry->second].hazard.count;
     return;
   }
   found.push_back({});

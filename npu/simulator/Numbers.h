@@ -42,13 +42,13 @@ template <typename T> NPU_INLINE T saturate(float value) {
 
 /// The value range of an 8-bit type.
 struct Bounds {
-  float least, most;
+  float min, max;
   explicit Bounds(DataType type)
-      : least(type == DataType::S8 ? -128.f : 0.f), most(type == DataType::S8 ? 127.f : 255.f) {}
+      : min(type == DataType::S8 ? -128.f : 0.f), max(type == DataType::S8 ? 127.f : 255.f) {}
   /// Clamps a value to the range.
   NPU_INLINE float keep(float value) const {
-    value = value > least ? value : least;
-    return value < most ? value : most;
+    value = value > min ? value : min;
+    return value < max ? value : max;
   }
 };
 

@@ -166,17 +166,17 @@ public:
       : quantization(given), c(formula.at(0.0, 0.0, false)), a(formula.at(1.0, 0.0, false) - c),
         b(formula.at(0.0, 1.0, false) - c) {
     const Range first = formula.range(0), second = formula.range(1);
-    int least = given.range.high;
+    int minValue = given.range.high;
     for (int x = first.low; x <= first.high; ++x)
       for (int y = second.low; y <= second.high; ++y) {
         const double exact = x * a + y * b + c;
         const Pair pair{float(x), float(y), given.of(formula.at(float(x), float(y)))};
         const bool isNear = std::abs(exact - std::floor(exact) - 0.5) < kNear;
         (isNear ? near : others).push_back(pair);
-        least = std::min(least, pair.expected);
+        minValue = std::min(minValue, pair.expected);
       }
     if (formula.hasBounds())
-      quantization.range.low = least;
+      quantization.range.low = minValue;
   }
 
   /// Returns the lower bound of the quantized sum.

@@ -59,7 +59,7 @@ StringRef whyDirect(Conv2DOp op) {
 }
 
 /// Returns the number of positions of a choice, 0 for the direct form; nothing if it is none.
-std::optional<int64_t> placesOf(StringRef choice) {
+std::optional<int64_t> pointsOf(StringRef choice) {
   if (choice == "direct")
     return 0;
   if (choice == "2x2")
@@ -113,24 +113,24 @@ private:
     result.op = op;
     result.bytes = std::move(*bytes);
     result.filter = {result.bytes.expandedAs<float>(), shape[0], shape[1]};
-    const std::optional<int64_t> given = givenPlaces(op, result.key);
+    const std::optional<int64_t> given = givenPoints(op, result.key);
     static_cast<WinogradForms &>(result) =
         findWinogradForms(sizesOf(op), result.filter, maxError, given);
     return std::optional(std::move(result));
   }
 
   /// Returns what the table of choices has for a convolution; `key` is empty where nobody asks.
-  std::optional<int64_t> givenPlaces(Conv2DOp op, std::string &key) {
+  std::optional<int64_t> givenPoints(Conv2DOp op, std::string &key) {
     if (!usesChoices(op))
       return std::nullopt;
     key = choiceKey(getArgument(), kAllLevels, identify(op));
     std::optional<StringRef> choice = givenChoice(op, key);
     if (!choice)
       return std::nullopt;
-    std::optional<int64_t> places = placesOf(*choice);
-    if (!places)
+    std::optional<int64_t> points = pointsOf(*choice);
+    if (!points)
       reportUnfit(op, key, *choice, "it must be direct, 2x2 or 4x4");
-    return places;
+    return points;
   }
 
   /// Rewrites a convolution to its form, and remarks on it.

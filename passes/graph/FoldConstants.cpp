@@ -126,8 +126,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
       operandElements += getTensorType(operand).getNumElements();
     // Indices, as those of relative positions, take many operators that the result of a run never
     // changes, and their tables are small.
-    const int64_t most = maxGrownElements * (type.getElementType().isInteger(64) ? 64 : 1);
-    return type.getNumElements() <= std::max<int64_t>(operandElements, most);
+    const int64_t max = maxGrownElements * (type.getElementType().isInteger(64) ? 64 : 1);
+    return type.getNumElements() <= std::max<int64_t>(operandElements, max);
   }
 
   /// The work that may still be done: without a limit a file of a few bytes, whose constants are
@@ -166,8 +166,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     call.kernel = op.getKernel();
     call.inputs = op.inputsByPosition();
     call.parameters = op.getParameters();
-    constexpr int64_t most = 1 << 18;
-    auto values = foldHostCall(call, op.getContext(), most);
+    constexpr int64_t max = 1 << 18;
+    auto values = foldHostCall(call, op.getContext(), max);
     if (failed(values) || values->empty() || !values->front() ||
         values->front().getType() != op->getResult(0).getType())
       return {};

@@ -190,11 +190,11 @@ private:
           std::nearbyint(static_cast<double>(static_cast<float>(real) / params.scale())) +
           static_cast<double>(params.zeroPoint());
       return static_cast<int64_t>(
-          std::clamp(value, static_cast<double>(params.least), static_cast<double>(params.most)));
+          std::clamp(value, static_cast<double>(params.min), static_cast<double>(params.max)));
     };
-    int64_t least = params.least, most = params.most;
+    int64_t min = params.min, max = params.max;
     if (clip.getKernel() == "Relu") {
-      least = params.zeroPoint();
+      min = params.zeroPoint();
     } else {
       SmallVector<Value> inputs = clip.inputsByPosition();
       inputs.resize(3);
@@ -203,11 +203,11 @@ private:
           (inputs[2] && !(high = graph::getScalarConstant(inputs[2]))) ||
           (low && high && *low > *high) || (low && std::isnan(*low)) || (high && std::isnan(*high)))
         return rewriter.notifyMatchFailure(call, "the bounds are not known");
-      least = low ? quantized(*low) : least;
-      most = high ? quantized(*high) : most;
+      min = low ? quantized(*low) : min;
+      max = high ? quantized(*high) : max;
     }
     Value value = clip.getInputs()[0];
-    if (least == params.least && most == params.most) {
+    if (min == params.min && max == params.max) {
       rewriter.modifyOpInPlace(call, [&] { call.getInputsMutable()[0].set(value); });
       ++count;
       return success();
@@ -218,7 +218,7 @@ private:
                              : scalarConstant(rewriter, derivedLoc(clip.getLoc(), "bound"),
                                               result.integer, number);
     };
-    Value low = limit(least, params.least), high = limit(most, params.most);
+    Value low = limit(min, params.min), high = limit(max, params.max);
     auto bounded =
         makeCall(rewriter, call.getLoc(), "Clip", {free, low, high}, call.getResultTypes());
     rewriter.replaceOp(call, bounded.getResult(0));

@@ -338,7 +338,7 @@ def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
     scales, an added mask, and keys and values that are repeated for groups of heads,
     become KvAttention, which makes no matrix of scores. Where keys and values are past
     and new positions joined by Concat, the call appends the new ones to the cache in
-    place. Keys may be transposed while they are still [batch, positions, heads, size], or
+    position. Keys may be transposed while they are still [batch, positions, heads, size], or
     as matrices of any rank, as the exporters of PyTorch do; scores may be limited by
     softcap * tanh(x / softcap); a NaN of the softmax may be replaced by 0. Attention of
     opset 23 becomes the same call. Transposes between [batch, positions, heads, size] and

@@ -201,12 +201,12 @@ public:
     func::FuncOp loop =
         makeTileLoop(module, main.getLoc(), "tiles", type, tiles, sizes, inputDims, outputDims);
 
-    SmallVector<Location> places =
+    SmallVector<Location> locations =
         llvm::map_to_vector(main.getArguments(), [](Value value) { return value.getLoc(); });
     main.getBody().getBlocks().clear();
     main.setFunctionType(type);
     Block *body = &main.getBody().emplaceBlock();
-    body->addArguments(inputTypes, places);
+    body->addArguments(inputTypes, locations);
     OpBuilder builder = OpBuilder::atBlockEnd(body);
     auto call = func::CallOp::create(builder, main.getLoc(), loop, body->getArguments());
     func::ReturnOp::create(builder, main.getLoc(), call.getResults());

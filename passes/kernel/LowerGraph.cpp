@@ -20,7 +20,7 @@ static constexpr int64_t kReleaseBytes = 32 << 20;
 
 GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
     : builder(main.getContext()), location(main.getLoc()), main(main), target(target),
-      places(main, [&](Operation *op) { return !target.has(op); }, target.hasTileRegisters()) {}
+      storage(main, [&](Operation *op) { return !target.has(op); }, target.hasTileRegisters()) {}
 
 LogicalResult GraphLowering::run() {
   addArguments();
@@ -47,7 +47,7 @@ LogicalResult GraphLowering::run() {
 }
 
 LogicalResult GraphLowering::lower(Operation *op) {
-  if (places.isView(op) || places.isSkipped(op) || isa<graph::ConstantOp>(op))
+  if (storage.isView(op) || storage.isSkipped(op) || isa<graph::ConstantOp>(op))
     return success();
   if (target.has(op))
     return target.lower(*this, op);
@@ -93,7 +93,7 @@ void GraphLowering::writeResults(func::ReturnOp op) {
     if (tensorType(value).getNumElements() == 0)
       continue;
     Storage from = storageOf(value);
-    if (std::optional<unsigned> result = places.resultOf(from.base);
+    if (std::optional<unsigned> result = storage.resultOf(from.base);
         result == index && from.base == value)
       continue;
     // The result is another one too, an argument, a constant or a view.

@@ -8,7 +8,7 @@
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "mlir/IR/Builders.h"
-#include "passes/kernel/PlaceViews.h"
+#include "passes/kernel/StorageAssignment.h"
 
 namespace atc::graph {
 #define OPENATC_LOWERED_OP(OP, LOWER, ERROR) class OP;
@@ -65,8 +65,8 @@ public:
   //===--- Buffers --------------------------------------------------------===//
 
   /// Returns the storage of a tensor of the graph.
-  Storage storageOf(mlir::Value tensor) const { return places.storageOf(tensor); }
-  const PlaceViews &getPlaces() const { return places; }
+  Storage storageOf(mlir::Value tensor) const { return storage.storageOf(tensor); }
+  const StorageAssignment &getStorage() const { return storage; }
   /// Returns the memref of a storage, created on first use.
   mlir::Value buffer(const Storage &storage);
   mlir::Value buffer(mlir::Value tensor) { return buffer(storageOf(tensor)); }
@@ -127,7 +127,7 @@ private:
 
   mlir::func::FuncOp main;
   const TargetKernels &target;
-  PlaceViews places;
+  StorageAssignment storage;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, mlir::Type>, mlir::Value> views;
   llvm::DenseMap<mlir::Attribute, mlir::Value> weights;

@@ -19,7 +19,7 @@ Value GraphLowering::memoryOf(Value base) {
   if (Value known = memory.lookup(base))
     return known;
   Value result;
-  if (std::optional<unsigned> index = places.resultOf(base)) {
+  if (std::optional<unsigned> index = storage.resultOf(base)) {
     Block &body = main.getBody().front();
     unsigned first = body.getNumArguments() - main.getFunctionType().getNumResults();
     result = body.getArgument(first + *index);
@@ -42,10 +42,10 @@ Value GraphLowering::allocate(Value tensor) {
     shape[2] += halo[0] + halo[2];
     shape[3] += halo[1] + halo[3];
   } else if (!shape.empty()) {
-    shape.back() += places.rowPaddingOf(tensor);
+    shape.back() += storage.rowPaddingOf(tensor);
   }
   const Type element = graph::getScalarType(type.getElementType());
-  Storage whole = places.joinsChannels(tensor)
+  Storage whole = storage.joinsChannels(tensor)
                       ? Storage::joined(temporary(Storage::joinedShape(shape), element))
                       : temporary(shape, element);
   if (halo != Halo{})

@@ -210,9 +210,9 @@ bool isFasterThanDots(cpu::Winograd form, ArrayRef<int64_t> out, int64_t inputs)
   constexpr double kInputCycles = 132, kOutputCycles = 152, kCyclesPerByte = 0.08, kMinGain = 0.95;
   const double filter = double(inputs) * out[1], tiles = form.tilesOf(out[2], out[3]);
   const double direct = 9 * filter * out[2] * out[3] / kDirectProducts;
-  const double perTile = form.places() * filter / kTileProducts +
+  const double perTile = form.points() * filter / kTileProducts +
                          (kInputCycles * inputs + kOutputCycles * out[1]) / kBlock;
-  const double weightBytes = 2 * form.places() * filter;
+  const double weightBytes = 2 * form.points() * filter;
   return out[0] * tiles * perTile + weightBytes * kCyclesPerByte < kMinGain * out[0] * direct;
 }
 
@@ -236,17 +236,17 @@ std::optional<cpu::Winograd> winogradForm(const ConvSums &sums, const GraphLower
     return std::nullopt;
   // Below this number of outputs, weights of 3.6 and 8 times the size do not pay; clamped tiles
   // also compute outputs that do not exist.
-  constexpr int64_t kLeastOutputs = 144;
+  constexpr int64_t kMinOutputs = 144;
   std::optional<cpu::Winograd> best;
   int64_t fewest = 0, largestSum = sums.weights.largestSum();
-  for (auto [places, leastUsed] : {std::pair(16, 0.9), {36, 0.7}}) {
-    cpu::Winograd form = *cpu::Winograd::ofPlaces(places);
+  for (auto [points, minUsed] : {std::pair(16, 0.9), {36, 0.7}}) {
+    cpu::Winograd form = *cpu::Winograd::ofPoints(points);
     int64_t tiles = form.tilesOf(out[2], out[3]), outputs = form.outputs * form.outputs * tiles;
-    int64_t products = form.places() * tiles;
+    int64_t products = form.points() * tiles;
     if (exactDot && !isFasterThanDots(form, out, filter[1]))
       continue;
-    if (largestSum > form.largestSum() || outputs < kLeastOutputs ||
-        out[2] * out[3] < leastUsed * outputs || (best && products >= fewest))
+    if (largestSum > form.largestSum() || outputs < kMinOutputs ||
+        out[2] * out[3] < minUsed * outputs || (best && products >= fewest))
       continue;
     best = form;
     fewest = products;
@@ -263,11 +263,11 @@ LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, cpu::Winogr
   if (failed(bias))
     return failure();
   int64_t channels = tensorType(op.getFilter()).getDimSize(1);
-  Storage places =
-      lowering.temporary({out[0], form.places(), form.tilesOf(out[2], out[3]), channels},
+  Storage points =
+      lowering.temporary({out[0], form.points(), form.tilesOf(out[2], out[3]), channels},
                          IntegerType::get(op.getContext(), 16));
-  Value buffer = lowering.buffer(places);
-  lowering.kernel<cpu::WinogradInputOp>(Value(), places, input, buffer, sums.isSigned);
+  Value buffer = lowering.buffer(points);
+  lowering.kernel<cpu::WinogradInputOp>(Value(), points, input, buffer, sums.isSigned);
   auto conv = lowering.kernel<cpu::WinogradConv2DOp>(
       op.getResult(), output, buffer,
       lowering.weight(packWinograd(sums.weights, form, op.getContext())), *bias, inputs, target,

@@ -62,7 +62,7 @@ static void transposeLanes(GraphLowering &lowering, graph::TransposeOp op,
 LogicalResult lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
   Value result = op.getResult();
   if (auto reshape = op.getInput().getDefiningOp<graph::ReshapeOp>();
-      reshape && lowering.getPlaces().isSkipped(reshape)) {
+      reshape && lowering.getStorage().isSkipped(reshape)) {
     transposeLanes(lowering, op, reshape);
     return success();
   }
@@ -125,7 +125,7 @@ LogicalResult lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
   // In order, because the lanes past the last channel of an operand belong to the next one.
   for (OpOperand &part : op->getOpOperands()) {
     int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
-    if (!lowering.getPlaces().isPlaced(part)) {
+    if (!lowering.getStorage().isPlaced(part)) {
       Storage from = lowering.storageOf(part.get());
       std::optional<Storage> to =
           concatView(result, op, part.getOperandNumber(), starts[part.getOperandNumber()]);
@@ -242,7 +242,7 @@ LogicalResult lowerPad(GraphLowering &lowering, graph::PadOp op) {
     after.push_back(std::max<int64_t>(last, 0));
   }
   fillBorder(lowering, to, before, after, op.getValue().convertToDouble());
-  if (lowering.getPlaces().isPlaced(op->getOpOperand(0)))
+  if (lowering.getStorage().isPlaced(op->getOpOperand(0)))
     return success();
   for (int64_t dim = 0; dim < to.rank(); ++dim) {
     int64_t cropped = std::max<int64_t>(-low[dim], 0);

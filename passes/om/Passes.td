@@ -69,7 +69,7 @@ def OmReuseInPlace : Pass<"om-reuse-in-place", "::mlir::ModuleOp"> {
     ```
   }];
   let statistics = [
-    Statistic<"numReused", "num-reused", "Buffers that took an operand's place">,
+    Statistic<"numReused", "num-reused", "Buffers that took an operand's position">,
     Statistic<"numFills", "num-fills", "Fills that were not needed any more">
   ];
 }

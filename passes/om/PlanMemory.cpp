@@ -34,7 +34,7 @@ struct Placement {
 
 /// Allocates the buffers one after the other, each in the smallest gap between the already
 /// allocated ones that are live at the same time.
-Placement place(ArrayRef<Buffer> buffers, ArrayRef<unsigned> order) {
+Placement position(ArrayRef<Buffer> buffers, ArrayRef<unsigned> order) {
   Placement result;
   result.offsets.assign(buffers.size(), -1);
   SmallVector<std::pair<int64_t, int64_t>> taken;
@@ -79,7 +79,7 @@ int64_t findRivals(MutableArrayRef<Buffer> buffers, int64_t maxPairs) {
   return pairs;
 }
 
-/// Places the buffers in the order of their first launches, each in the smallest gap that holds
+/// Positions the buffers in the order of their first launches, each in the smallest gap that holds
 /// it at that time, in a time that hardly depends on how many live together.
 Placement placeInTime(ArrayRef<Buffer> buffers) {
   Placement result;
@@ -128,22 +128,22 @@ Placement placeInTime(ArrayRef<Buffer> buffers) {
 }
 
 /// Returns the maximum number of bytes that are live during one launch.
-int64_t mostLive(ArrayRef<Buffer> buffers, unsigned launches) {
+int64_t maxLive(ArrayRef<Buffer> buffers, unsigned launches) {
   SmallVector<int64_t> change(launches + 1, 0);
   for (const Buffer &buffer : buffers) {
     change[buffer.lifetime.first] += buffer.bytes;
     change[buffer.lifetime.last + 1] -= buffer.bytes;
   }
-  int64_t live = 0, most = 0;
+  int64_t live = 0, max = 0;
   for (int64_t delta : change)
-    most = std::max(most, live += delta);
-  return most;
+    max = std::max(max, live += delta);
+  return max;
 }
 
 /// Exchanges two buffers of the order at a time and keeps what is not worse.
 Placement climb(ArrayRef<Buffer> buffers, SmallVector<unsigned> order, int64_t goal,
                 int64_t trials) {
-  Placement best = place(buffers, order);
+  Placement best = position(buffers, order);
   if (buffers.size() < 3)
     return best;
   // A fixed seed: a model always yields the same file.
@@ -152,7 +152,7 @@ Placement climb(ArrayRef<Buffer> buffers, SmallVector<unsigned> order, int64_t g
   for (int64_t trial = 0; trial < trials && best.arena > goal; ++trial) {
     size_t a = pick(random), b = pick(random);
     std::swap(order[a], order[b]);
-    Placement next = place(buffers, order);
+    Placement next = position(buffers, order);
     if (next.arena <= best.arena)
       best = std::move(next);
     else
@@ -194,8 +194,8 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return std::pair(-buffers[a].bytes, a) < std::pair(-buffers[b].bytes, b);
     });
-    int64_t bound = mostLive(buffers, schedule.launches().size());
-    // place() visits every pair, for each order.
+    int64_t bound = maxLive(buffers, schedule.launches().size());
+    // position() visits every pair, for each order.
     constexpr int64_t maxLooks = 100'000'000;
     const int64_t affordable = maxLooks / (1 + pairs + int64_t(buffers.size()));
     Placement placement = pairs > maxPairs

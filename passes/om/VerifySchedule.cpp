@@ -27,7 +27,7 @@ struct VerifySchedulePass : impl::OmVerifyScheduleBase<VerifySchedulePass> {
     bool failed = false;
     failed |= !checkOps(main);
     failed |= !checkOrder(main);
-    failed |= !checkPlaces(main);
+    failed |= !checkPositions(main);
     if (failed)
       signalPassFailure();
   }
@@ -95,7 +95,7 @@ private:
     return ok;
   }
 
-  bool checkPlaces(func::FuncOp main) {
+  bool checkPositions(func::FuncOp main) {
     bool ok = true;
     Schedule schedule(main);
     // The buffers that are live at this point by their offsets, and in the order of their ends.

@@ -201,9 +201,8 @@ void ApplyOptimizer::accumulateGradients(const GraphMath &g, MutableArrayRef<Tra
 
 /// Returns whether a condition, a bool of rank 0, holds on all ranks.
 Value ApplyOptimizer::onAllRanks(const GraphMath &g, Value condition) {
-  Value least =
-      g.allReduce(graph::ReduceKind::Min, g.cast(condition, g.builder.getF32Type()), ranks);
-  return g.compare(least, ComparePredicate::Gt, 0.5);
+  Value min = g.allReduce(graph::ReduceKind::Min, g.cast(condition, g.builder.getF32Type()), ranks);
+  return g.compare(min, ComparePredicate::Gt, 0.5);
 }
 
 /// Returns the sum of the squares of all gradients.

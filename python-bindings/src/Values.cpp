@@ -89,8 +89,8 @@ om::Value fromRaw(const py::object &raw) {
 /// Converts an object that is inside `depth` lists and maps, which may contain themselves.
 static om::Value convert(const py::handle &object, om_dtype expected, unsigned depth) {
   // The runtime allows 8.
-  constexpr unsigned most = 64;
-  if (depth > most)
+  constexpr unsigned max = 64;
+  if (depth > max)
     throw py::value_error("the lists of a value are too deep in each other");
   om::Error error;
   if (object.is_none())

@@ -105,9 +105,9 @@ bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &
   if (diagnostics.hasErrors())
     return false;
   size_t all = data.count(), done = 0;
-  const auto most = static_cast<size_t>(options.config.batchNum);
-  if (most && (!all || all > most))
-    all = most;
+  const auto max = static_cast<size_t>(options.config.batchNum);
+  if (max && (!all || all > max))
+    all = max;
   std::vector<::om::Buffer> sample = host->makeInputs();
   report.model = options.name;
   InputRanges ranges(quantized, inputs);
@@ -116,7 +116,7 @@ bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &
       [&]() -> const std::vector<::om::Buffer> * {
         if (done && options.progress)
           options.progress(done, all);
-        if ((most && done == most) || !data.next(sample, diagnostics))
+        if ((max && done == max) || !data.next(sample, diagnostics))
           return nullptr;
         ++done;
         ranges.observe(sample);

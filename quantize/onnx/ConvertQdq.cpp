@@ -139,7 +139,7 @@ bool Converter::expandWeights(const onnx::NodeProto &node) {
   auto values = floats ? readFloats(*floats) : std::nullopt;
   if (!values)
     return true;
-  const double least = step->isSigned ? -128 : 0, most = step->isSigned ? 127 : 255;
+  const double min = step->isSigned ? -128 : 0, max = step->isSigned ? 127 : 255;
   const Step &used = *step;
   int64_t inner = 1;
   const int64_t axis = used.axis < 0 ? used.axis + floats->dims_size() : used.axis;
@@ -148,7 +148,7 @@ bool Converter::expandWeights(const onnx::NodeProto &node) {
   for (size_t i = 0; i < values->size(); ++i) {
     const size_t channel = used.scales.size() > 1 ? (i / inner) % used.scales.size() : 0;
     const double stepped = std::nearbyint(double((*values)[i]) / used.scales[channel]);
-    integers.push_back(std::clamp(stepped + used.zeroPoints[channel], least, most));
+    integers.push_back(std::clamp(stepped + used.zeroPoints[channel], min, max));
   }
   return expandConstant(node, integers, *floats, used);
 }
@@ -177,8 +177,8 @@ void Converter::readActivation(const onnx::NodeProto &quantize, QuantTable &tabl
   TensorEntry entry;
   entry.name = source;
   entry.params = {step->scales[0], step->zeroPoints[0], step->isSigned};
-  entry.chosen = {entry.params.dequantize(entry.params.least()),
-                  entry.params.dequantize(entry.params.most())};
+  entry.chosen = {entry.params.dequantize(entry.params.min()),
+                  entry.params.dequantize(entry.params.max())};
   entry.seen = entry.chosen;
   for (const std::string &each : floats) {
     if (model.isOutput(each))

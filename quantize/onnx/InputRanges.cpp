@@ -44,8 +44,8 @@ std::optional<StoredRange> storedRange(OnnxModel &model, const onnx::NodeProto &
     zero = isSigned ? double(int8_t(zeros->raw_data()[0])) : double(uint8_t(zeros->raw_data()[0]));
   else if (zeros && zeros->int32_data_size() == 1)
     zero = zeros->int32_data(0);
-  const double least = isSigned ? -128 : 0;
-  return StoredRange{(least - zero) * (*scale)[0], (least + 255 - zero) * (*scale)[0]};
+  const double min = isSigned ? -128 : 0;
+  return StoredRange{(min - zero) * (*scale)[0], (min + 255 - zero) * (*scale)[0]};
 }
 
 std::string text(double number) {

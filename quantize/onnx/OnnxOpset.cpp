@@ -80,12 +80,12 @@ private:
 
 void Upgrade::upgradeClip(onnx::NodeProto &node) {
   const onnx::AttributeProto *min = findAttribute(node, "min"), *max = findAttribute(node, "max");
-  const std::string least = min ? addFloats(node, "min", {}, {min->f()}) : "";
-  const std::string most = max ? addFloats(node, "max", {}, {max->f()}) : "";
+  const std::string minValue = min ? addFloats(node, "min", {}, {min->f()}) : "";
+  const std::string maxValue = max ? addFloats(node, "max", {}, {max->f()}) : "";
   if (min || max)
-    node.add_input(least);
+    node.add_input(minValue);
   if (max)
-    node.add_input(most);
+    node.add_input(maxValue);
   removeAttribute(node, "min");
   removeAttribute(node, "max");
 }

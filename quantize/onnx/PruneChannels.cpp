@@ -209,7 +209,7 @@ void ChannelPruner::search(llvm::ArrayRef<Component> components) {
   while (macs > wanted) {
     size_t best = components.size();
     int64_t bestEnd = 0;
-    double least = 0, bestMacs = 0;
+    double min = 0, bestMacs = 0;
     for (size_t i = 0; i < components.size(); ++i) {
       const Component &component = components[i];
       if (component.isFixed || !component.isMeasured)
@@ -231,10 +231,10 @@ void ChannelPruner::search(llvm::ArrayRef<Component> components) {
         goes[component.free[k]] = false;
       if (!(left < macs))
         continue;
-      if (const double price = effect / (macs - left); best == components.size() || price < least) {
+      if (const double price = effect / (macs - left); best == components.size() || price < min) {
         best = i;
         bestEnd = end;
-        least = price;
+        min = price;
         bestMacs = left;
       }
     }

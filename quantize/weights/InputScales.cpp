@@ -70,16 +70,16 @@ std::vector<float> findInputScales(llvm::ArrayRef<WeightRows> readers, const Gro
     counts.push_back(static_cast<int64_t>(rows.size()) / length);
   }
   std::vector<float> best;
-  double least = 0;
+  double min = 0;
   for (int step = 0; step <= 10; ++step) {
     const std::vector<float> factors = factorsOf(matrix, length, step / 10.0);
     double error = 0;
     for (size_t i = 0; i < scored.size(); ++i)
       error += errorWith(scored[i], counts[i], factors, form, matrix);
     if (step == 0)
-      least = error;
-    else if (error < least) {
-      least = error;
+      min = error;
+    else if (error < min) {
+      min = error;
       best = factors;
     }
   }

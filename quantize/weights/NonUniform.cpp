@@ -56,17 +56,17 @@ std::vector<int8_t> restrictIntegers(llvm::ArrayRef<int8_t> integers, int64_t ro
   }
   // least[k][end]: the cost of the integers below `end` in at most k intervals.
   const int intervals = static_cast<int>(std::min<int64_t>(steps, kValues));
-  std::vector<std::array<double, kValues + 1>> least(intervals + 1);
+  std::vector<std::array<double, kValues + 1>> min(intervals + 1);
   std::vector<std::array<int, kValues + 1>> begins(intervals + 1);
-  least[0].fill(std::numeric_limits<double>::infinity());
-  least[0][0] = 0;
+  min[0].fill(std::numeric_limits<double>::infinity());
+  min[0][0] = 0;
   for (int k = 1; k <= intervals; ++k)
     for (int end = 0; end <= kValues; ++end) {
-      least[k][end] = least[k - 1][end];
+      min[k][end] = min[k - 1][end];
       begins[k][end] = -1; // one interval less is as good
       for (int begin = 0; begin < end; ++begin)
-        if (const double cost = least[k - 1][begin] + sums.cost(begin, end); cost < least[k][end]) {
-          least[k][end] = cost;
+        if (const double cost = min[k - 1][begin] + sums.cost(begin, end); cost < min[k][end]) {
+          min[k][end] = cost;
           begins[k][end] = begin;
         }
     }

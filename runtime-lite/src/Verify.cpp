@@ -204,20 +204,20 @@ om_status Checker::endBytes() {
 om_status Checker::addressable() {
   if (!limits::hasShortAddresses)
     return OM_OK;
-  uint64_t most = model.arena_size();
+  uint64_t max = model.arena_size();
   const char *what = "its intermediate tensors";
   for (const auto *list : {model.inputs(), model.outputs()})
     for (uint32_t tensor : *list)
-      if (const uint64_t bytes = model.tensors()->Get(tensor)->place()->size(); bytes > most) {
-        most = bytes;
+      if (const uint64_t bytes = model.tensors()->Get(tensor)->place()->size(); bytes > max) {
+        max = bytes;
         what = model.tensors()->Get(tensor)->name()->c_str();
       }
-  if (most <= limits::maxBlock)
+  if (max <= limits::maxBlock)
     return OM_OK;
   return fail(error, OM_ERROR_UNSUPPORTED,
               "the model needs %llu bytes in one piece for %s, more than the %llu that a process "
               "with addresses of %u bits can have: run it on a machine with longer ones.",
-              ull(most), what, ull(limits::maxBlock), unsigned(8 * sizeof(void *)));
+              ull(max), what, ull(limits::maxBlock), unsigned(8 * sizeof(void *)));
 }
 
 om_status Checker::alignment() {

@@ -137,9 +137,10 @@ TEST_CASE("areas are cut out and pasted") {
   Nv12 source(64, 32), cut(16, 8), pasted(64, 32);
   fillGradient(source, 64, 32);
   acldvppRoiConfig *area = acldvppCreateRoiConfig(8, 23, 4, 11);
-  acldvppRoiConfig *place = acldvppCreateRoiConfig(32, 47, 16, 23);
+  acldvppRoiConfig *position = acldvppCreateRoiConfig(32, 47, 16, 23);
   GOOD(acldvppVpcCropAsync(media.channel, source.desc, cut.desc, area, nullptr));
-  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, pasted.desc, area, place, nullptr));
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, pasted.desc, area, position,
+                                   nullptr));
   GOOD(aclrtSynchronizeStream(nullptr));
   for (uint32_t y = 0; y < 8; ++y)
     for (uint32_t x = 0; x < 16; ++x) {
@@ -157,7 +158,7 @@ TEST_CASE("areas are cut out and pasted") {
   BAD(ACL_ERROR_INVALID_PARAM,
       acldvppVpcCropAsync(media.channel, source.desc, cut.desc, nullptr, nullptr));
   GOOD(acldvppDestroyRoiConfig(area));
-  GOOD(acldvppDestroyRoiConfig(place));
+  GOOD(acldvppDestroyRoiConfig(position));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, acldvppSetRoiConfigLeft(area, 0));
 }
 
@@ -167,8 +168,8 @@ TEST_CASE("areas reach the column and the row that make sides even") {
   Nv12 source(64, 32), odd(15, 7);
   fillGradient(source, 64, 32);
   acldvppRoiConfig *area = acldvppCreateRoiConfig(8, 23, 4, 11);
-  acldvppRoiConfig *place = acldvppCreateRoiConfig(0, 15, 0, 7);
-  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
+  acldvppRoiConfig *position = acldvppCreateRoiConfig(0, 15, 0, 7);
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, position, nullptr));
   GOOD(aclrtSynchronizeStream(nullptr));
   for (uint32_t y = 0; y < 8; ++y)
     for (uint32_t x = 0; x < 16; ++x)
@@ -178,25 +179,26 @@ TEST_CASE("areas reach the column and the row that make sides even") {
       CHECK(odd.chroma(x, y) == source.chroma(x + 8, y + 2));
   // Back, from the same columns and rows.
   Nv12 back(64, 32);
-  GOOD(acldvppVpcCropAndPasteAsync(media.channel, odd.desc, back.desc, place, area, nullptr));
+  GOOD(acldvppVpcCropAndPasteAsync(media.channel, odd.desc, back.desc, position, area, nullptr));
   GOOD(aclrtSynchronizeStream(nullptr));
   CHECK(back.at(23, 11) == source.at(23, 11));
-  GOOD(acldvppSetRoiConfig(place, 0, 16, 0, 7));
+  GOOD(acldvppSetRoiConfig(position, 0, 16, 0, 7));
   BAD(ACL_ERROR_INVALID_PARAM,
-      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
-  GOOD(acldvppSetRoiConfig(place, 0, 15, 0, 8));
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, position, nullptr));
+  GOOD(acldvppSetRoiConfig(position, 0, 15, 0, 8));
   BAD(ACL_ERROR_INVALID_PARAM,
-      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, place, nullptr));
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, odd.desc, area, position, nullptr));
   // No column follows where the stride ends with the picture.
   Image tight(PIXEL_FORMAT_RGB_888, 5, 8, 16, 1);
-  GOOD(acldvppSetRoiConfig(place, 0, 5, 0, 7));
+  GOOD(acldvppSetRoiConfig(position, 0, 5, 0, 7));
   BAD(ACL_ERROR_INVALID_PARAM,
-      acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, place, nullptr));
-  GOOD(acldvppSetRoiConfig(place, 0, 4, 0, 7));
-  GOOD(acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, place, nullptr));
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, position, nullptr));
+  GOOD(acldvppSetRoiConfig(position, 0, 4, 0, 7));
+  GOOD(
+      acldvppVpcCropAndPasteAsync(media.channel, source.desc, tight.desc, area, position, nullptr));
   GOOD(aclrtSynchronizeStream(nullptr));
   GOOD(acldvppDestroyRoiConfig(area));
-  GOOD(acldvppDestroyRoiConfig(place));
+  GOOD(acldvppDestroyRoiConfig(position));
 }
 
 TEST_CASE("batches of areas") {

@@ -135,7 +135,7 @@ TEST_CASE("other memory and wrong arguments are refused") {
     BAD(ACL_ERROR_INVALID_PARAM,
         aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute(9), memory.data, page, &value, 4));
   }
-  // Memory of the same place later is not what it was.
+  // Memory of the same position later is not what it was.
   Managed again(page);
   CHECK(again.get(ACL_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 0, 1) == 0);
 }

@@ -237,11 +237,11 @@ TEST_CASE("copies whose addresses are in device memory") {
   GOOD(aclrtMemset(description.data, 64, 0, 64));
   GOOD(aclrtMemcpyAsyncWithDesc(description.data, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, nullptr));
   BAD(ACL_ERROR_INVALID_PARAM, aclrtSynchronizeStream(nullptr));
-  auto **places = static_cast<void **>(table.data);
-  places[0] = other.data;
-  places[1] = from.data;
-  GOOD(aclrtMemcpyAsyncWithOffset(places, 256, 10, const_cast<const void **>(places + 1), 100, 20,
-                                  ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
+  auto **positions = static_cast<void **>(table.data);
+  positions[0] = other.data;
+  positions[1] = from.data;
+  GOOD(aclrtMemcpyAsyncWithOffset(positions, 256, 10, const_cast<const void **>(positions + 1), 100,
+                                  20, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
   GOOD(aclrtSynchronizeStream(nullptr));
   CHECK((static_cast<char *>(other.data)[10] == 20 && static_cast<char *>(other.data)[109] == 119));
 }
@@ -265,10 +265,10 @@ TEST_CASE("random numbers of each distribution") {
   auto &kind = info.randomNumFuncParaInfo;
   auto mean = [&] { return std::accumulate(values, values + count, 0.0) / count; };
   auto extreme = [&](float from) {
-    float most = 0;
+    float max = 0;
     for (int i = 0; i < count; ++i)
-      most = std::max(most, std::abs(values[i] - from));
-    return most;
+      max = std::max(max, std::abs(values[i] - from));
+    return max;
   };
   kind.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
   set(kind.paramInfo.uniformDisInfo.min, 2.0f);

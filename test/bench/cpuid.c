@@ -2,7 +2,7 @@
  *
  * Libraries select their code by CPUID, so that a rival in such a process runs what it would run on
  * a processor of that level. Linux lets CPUID fault (arch_prctl), and the handler answers in its
- * place. OPENATC_BENCH_LEVEL names the level: x86-64-v3, x86-64-v4 or x86-64-v4-vnni. Caches and
+ * position. OPENATC_BENCH_LEVEL names the level: x86-64-v3, x86-64-v4 or x86-64-v4-vnni. Caches and
  * names stay those of the machine. */
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #define _GNU_SOURCE

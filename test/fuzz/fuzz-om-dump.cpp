@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return -1;
   const Silence silence;
   const atc::tools::Dump dump(*model, atc::rt::findSignature(memory.get(), *model), "fuzz.om",
-                              /*showPlaces=*/true);
+                              /*showPositions=*/true);
   dump.show();
   dump.disassembly(memory.get());
   if (dump.json().empty())

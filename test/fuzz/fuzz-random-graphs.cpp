@@ -99,12 +99,12 @@ struct Tally {
   uint64_t findings() const { return refused + different + crashed; }
   uint64_t graphs() const { return same + findings(); }
 };
-constexpr size_t kMostWays = 16;
+constexpr size_t kMaxWays = 16;
 
 /// Memory that a process that computes graphs shares with those that monitor it.
 struct Progress {
   uint64_t next; ///< the graph that is computed
-  Tally ways[kMostWays];
+  Tally ways[kMaxWays];
 
   Tally sum() const {
     Tally all = {};
@@ -472,7 +472,7 @@ int main(int argc, char **argv) {
   // Lines of a process that crashes are not lost.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::vector<Way> ways = waysOf(options);
-  void *shared = ways.size() <= kMostWays ? sharedMemory(options.jobs * sizeof(Progress)) : nullptr;
+  void *shared = ways.size() <= kMaxWays ? sharedMemory(options.jobs * sizeof(Progress)) : nullptr;
   if (!shared)
     return 2;
   const llvm::MutableArrayRef<Progress> parts(static_cast<Progress *>(shared), options.jobs);

@@ -37,8 +37,8 @@ TEST_CASE("zero is exact, and the ends are covered") {
       const QuantParams params = coverInterval(range, /*symmetric=*/false, isSigned);
       INFO(range.min << " " << range.max << " " << isSigned);
       CHECK(params.dequantize(params.quantize(0)) == 0);
-      CHECK(params.dequantize(params.least()) <= std::min(range.min, 0.0) + params.scale);
-      CHECK(params.dequantize(params.most()) >= std::max(range.max, 0.0) - params.scale);
+      CHECK(params.dequantize(params.min()) <= std::min(range.min, 0.0) + params.scale);
+      CHECK(params.dequantize(params.max()) >= std::max(range.max, 0.0) - params.scale);
       CHECK(params.scale <= (std::max(range.max, 0.0) - std::min(range.min, 0.0)) / 254);
     }
   const QuantParams relu = coverInterval({0, 6}, false, true);
@@ -110,12 +110,12 @@ TEST_CASE("the MSE search finds the least error among its factors") {
   const Histogram histogram = draw(std::normal_distribution<float>(0, 1), 200000);
   RangeOptions options = with(RangeMethod::Mse, /*symmetric=*/true);
   const Interval kept = searchRange(histogram, options);
-  const double least = quantizationError(histogram, coverInterval(kept, true, true));
+  const double min = quantizationError(histogram, coverInterval(kept, true, true));
   const Interval seen = histogram.seen();
   for (int percent = 70; percent < 130; ++percent) {
     const double factor = percent / 100.0;
     const Interval other = {seen.min * factor, seen.max * factor};
-    CHECK(least <= quantizationError(histogram, coverInterval(other, true, true)) * 1.0001);
+    CHECK(min <= quantizationError(histogram, coverInterval(other, true, true)) * 1.0001);
   }
   // A normal distribution in 8 bits is best cut at about four deviations.
   CHECK(std::max(-kept.min, kept.max) == Approx(4.0).margin(0.6));

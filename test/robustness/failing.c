@@ -90,22 +90,22 @@ static void mapped(int file) {
     abort();
 }
 
-void *mmap(void *place, size_t bytes, int protection, int flags, int file, off_t offset) {
+void *mmap(void *position, size_t bytes, int protection, int flags, int file, off_t offset) {
   if (fails("map", ENOMEM))
     return MAP_FAILED;
-  void *at = REAL(mmap)(place, bytes, protection, flags, file, offset);
+  void *at = REAL(mmap)(position, bytes, protection, flags, file, offset);
   mapped(file);
   return at;
 }
-void *mmap64(void *place, size_t bytes, int protection, int flags, int file, off64_t offset) {
+void *mmap64(void *position, size_t bytes, int protection, int flags, int file, off64_t offset) {
   if (fails("map", ENOMEM))
     return MAP_FAILED;
-  void *at = REAL(mmap64)(place, bytes, protection, flags, file, offset);
+  void *at = REAL(mmap64)(position, bytes, protection, flags, file, offset);
   mapped(file);
   return at;
 }
-int mprotect(void *place, size_t bytes, int protection) {
-  return fails("map", ENOMEM) ? -1 : REAL(mprotect)(place, bytes, protection);
+int mprotect(void *position, size_t bytes, int protection) {
+  return fails("map", ENOMEM) ? -1 : REAL(mprotect)(position, bytes, protection);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
@@ -126,8 +126,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   }
 OPENER(open, (const char *path, int flags, ...), (path, flags, mode))
 OPENER(open64, (const char *path, int flags, ...), (path, flags, mode))
-OPENER(openat, (int place, const char *path, int flags, ...), (place, path, flags, mode))
-OPENER(openat64, (int place, const char *path, int flags, ...), (place, path, flags, mode))
+OPENER(openat, (int position, const char *path, int flags, ...), (position, path, flags, mode))
+OPENER(openat64, (int position, const char *path, int flags, ...), (position, path, flags, mode))
 
 FILE *fopen(const char *path, const char *mode) {
   return fails("open", EMFILE) ? NULL : REAL(fopen)(path, mode);

@@ -201,7 +201,8 @@ TEST_CASE("tables that code computes addresses from are checked always") {
   // Without weights of another kind, too.
   model.tables.insert(model.tables.end(), {sample.test.scale.data(), bytes, 256});
   model.weights.clear();
-  model.schedule[0].args[1] = model.tensors[TestModel::Scale].place = {OM_WEIGHTS, 1, 256, bytes};
+  model.schedule[0].args[1] =
+      model.tensors[TestModel::Scale].position = {OM_WEIGHTS, 1, 256, bytes};
   std::vector<char> file = readBytes(writeModel(model, "tables-only.om"));
   CHECK_FALSE(Sample::load(file, /*verifyWeights=*/false));
   file[8192] ^= 1;
@@ -238,11 +239,11 @@ TEST_CASE("another schema version is refused and named") {
   Sample sample;
   const auto *model = atc::om::fb::GetSizePrefixedModel(sample.bytes.data());
   const auto *table = reinterpret_cast<const flatbuffers::Table *>(model);
-  auto placeOf = [&](flatbuffers::voffset_t field) {
+  auto positionOf = [&](flatbuffers::voffset_t field) {
     return reinterpret_cast<const char *>(table->GetAddressOf(field)) - sample.bytes.data();
   };
-  const auto major = placeOf(atc::om::fb::Model::VT_SCHEMA_MAJOR);
-  const auto minor = placeOf(atc::om::fb::Model::VT_SCHEMA_MINOR);
+  const auto major = positionOf(atc::om::fb::Model::VT_SCHEMA_MAJOR);
+  const auto minor = positionOf(atc::om::fb::Model::VT_SCHEMA_MINOR);
   const std::string minorText = std::to_string(OM_SCHEMA_MINOR);
 
   std::vector<char> file = sample.bytes;

@@ -53,9 +53,9 @@ public:
   /// All that the thread knows here is `value`, which says where it is, too: what it
   /// has read before is forgotten.
   void landmark(uint64_t value) { history() = self().landmark = mixed(1, value); }
-  /// The thread knows what it knew at its last landmark, and is at `place`.
-  void returnToLandmark(const void *place) {
-    history() = mixed(self().landmark, reinterpret_cast<uintptr_t>(place));
+  /// The thread knows what it knew at its last landmark, and is at `position`.
+  void returnToLandmark(const void *position) {
+    history() = mixed(self().landmark, reinterpret_cast<uintptr_t>(position));
   }
   /// Goes on when the condition holds.
   void waitFor(const std::function<bool()> &condition);

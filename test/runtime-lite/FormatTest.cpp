@@ -181,7 +181,7 @@ TEST_CASE("a model that the loader would refuse is not written") {
   CHECK(refused(
       [](OmModel &m) { m.tensors[TestModel::Y].dims = {std::numeric_limits<int64_t>::max(), 4}; }));
   CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].dims.assign(OM_MAX_RANK + 1, 1); }));
-  CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].place.offset = 2; }));
+  CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].position.offset = 2; }));
   CHECK(refused([](OmModel &m) { m.arenaSize = uint64_t(1) << 60; }));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("loading a large file is fast, and faster where its weights are not re
   test.model.weights.push_back({large.data(), large.size(), 4096});
   const std::string path = writeModel(test.model, "large.om");
   auto best = [&](int verifyWeights) {
-    double least = 1e9;
+    double min = 1e9;
     om_load_options options = OM_LOAD_OPTIONS_INIT;
     options.verify_weights = verifyWeights;
     for (int i = 0; i < 5; ++i) {
@@ -224,9 +224,9 @@ TEST_CASE("loading a large file is fast, and faster where its weights are not re
       REQUIRE(session);
       const std::chrono::duration<double, std::milli> took =
           std::chrono::steady_clock::now() - begin;
-      least = std::min(least, took.count());
+      min = std::min(min, took.count());
     }
-    return least;
+    return min;
   };
   const double later = best(0), checked = best(1);
   std::remove(path.c_str());

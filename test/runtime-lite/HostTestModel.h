@@ -131,7 +131,7 @@ struct HostTestModel {
       return ref;
     };
     for (OmTensor tensor : whole.tensors) {
-      tensor.place = moved(tensor.place);
+      tensor.position = moved(tensor.position);
       model.tensors.push_back(tensor);
     }
     for (uint32_t tensor : whole.inputs)

@@ -138,13 +138,13 @@ TEST_CASE("rows are counted by any dims") {
 TEST_CASE("a loop has at most 64 sizes of tiles") {
   // Each port is checked against the parts of all sizes.
   TestModel part(image());
-  for (int64_t most : {64, 65}) {
-    std::vector<int64_t> sizes(static_cast<size_t>(most));
+  for (int64_t max : {64, 65}) {
+    std::vector<int64_t> sizes(static_cast<size_t>(max));
     std::iota(sizes.rbegin(), sizes.rend(), 1);
     std::string error;
     CHECK(atc::om::writeOm(tilesModel(part, 1, sizes).model, scratchPath("host-tiles-many.om"),
-                           error) == (most == 64));
-    CHECK((most == 64 || error.find("too many sizes") != std::string::npos));
+                           error) == (max == 64));
+    CHECK((max == 64 || error.find("too many sizes") != std::string::npos));
   }
 }
 

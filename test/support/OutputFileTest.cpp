@@ -152,7 +152,7 @@ TEST_CASE("devices, pipes and descriptors are written directly") {
   CHECK(std::string(text) == "through");
   close(ends[0]);
   close(ends[1]);
-  // A file that the shell opened keeps its place, and so does the file that has no name.
+  // A file that the shell opened keeps its position, and so does the file that has no name.
   const int fd = open((folder / "shell").c_str(), O_RDWR | O_CREAT, 0600);
   struct stat before, after;
   fstat(fd, &before);

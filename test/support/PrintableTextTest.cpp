@@ -134,13 +134,13 @@ TEST_CASE("long names are cut between characters") {
 TEST_CASE("names of files are legal, short and distinct") {
   CHECK(fileNameOf("a/b:0") == "a_b_0");
   CHECK(fileNameOf("..") == "_..");
-  const std::string most(200, 'x');
-  CHECK(fileNameOf(most) == most);
+  const std::string max(200, 'x');
+  CHECK(fileNameOf(max) == max);
   // Converters name a fused layer by all that it is made of.
-  const std::string first = fileNameOf(most + "/a"), second = fileNameOf(most + "/b");
-  CHECK(first.substr(0, 201) == most + "~");
+  const std::string first = fileNameOf(max + "/a"), second = fileNameOf(max + "/b");
+  CHECK(first.substr(0, 201) == max + "~");
   CHECK(first.size() == second.size());
   CHECK(first.size() < 230);
   CHECK(first != second);
-  CHECK(fileNameOf(most.substr(1) + "\u5377\u79ef").substr(0, 200) == most.substr(1) + "~");
+  CHECK(fileNameOf(max.substr(1) + "\u5377\u79ef").substr(0, 200) == max.substr(1) + "~");
 }

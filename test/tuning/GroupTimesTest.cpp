@@ -60,7 +60,7 @@ TEST_CASE("what is put together covers all kernels and is no slower than any tri
   for (int run = 0; run < 200; ++run) {
     const unsigned count = 1 + unsigned(random() % 12);
     std::vector<Trial> trials;
-    double least = 1e9;
+    double min = 1e9;
     for (size_t number = 1 + random() % 5; number > 0; --number) {
       std::vector<npu::Group> groups;
       for (unsigned begin = 0; begin < count;) {
@@ -75,7 +75,7 @@ TEST_CASE("what is put together covers all kernels and is no slower than any tri
         trial.cycles.push_back(double(random() % 100));
         sum += trial.cycles.back();
       }
-      least = std::min(least, sum);
+      min = std::min(min, sum);
     }
     GroupTimes times;
     for (const Trial &trial : trials)
@@ -94,6 +94,6 @@ TEST_CASE("what is put together covers all kernels and is no slower than any tri
       REQUIRE(cycles < 1e9);
       sum += cycles;
     }
-    CHECK(sum <= least);
+    CHECK(sum <= min);
   }
 }

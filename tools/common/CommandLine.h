@@ -19,19 +19,19 @@ namespace atc::tools {
 
 /// Checks of numbers from command lines. CLI11's own take a NaN, with which every comparison fails:
 /// no limit and no tolerance would hold.
-inline CLI::Validator finiteNumber(double least = std::numeric_limits<double>::lowest(),
+inline CLI::Validator finiteNumber(double min = std::numeric_limits<double>::lowest(),
                                    bool isOpen = false) {
   return CLI::Validator(
-      [least, isOpen](std::string &text) -> std::string {
+      [min, isOpen](std::string &text) -> std::string {
         double number = 0;
         if (!CLI::detail::lexical_cast(text, number))
           return text + " is no number";
-        if (std::isfinite(number) && (isOpen ? number > least : number >= least))
+        if (std::isfinite(number) && (isOpen ? number > min : number >= min))
           return "";
-        if (!std::isfinite(number) || least == std::numeric_limits<double>::lowest())
+        if (!std::isfinite(number) || min == std::numeric_limits<double>::lowest())
           return text + " is no finite number";
         return text + (isOpen ? " is not more than " : " is less than ") +
-               std::to_string(int64_t(least));
+               std::to_string(int64_t(min));
       },
       "");
 }

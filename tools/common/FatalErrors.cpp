@@ -71,14 +71,14 @@ void writeAll(const char *text, size_t size) {
     std::snprintf(limit, sizeof(limit), "the %.1f%c that %s",
                   double(bytes) / double(isSmall ? 1 << 20 : 1 << 30), isSmall ? 'M' : 'G', whose);
   };
-  uint64_t least = memoryLimit();
-  if (least != kNoMemoryLimit)
-    say(least, "--max_memory allows");
+  uint64_t min = memoryLimit();
+  if (min != kNoMemoryLimit)
+    say(min, "--max_memory allows");
   for (auto [resource, whose] :
        {std::pair(RLIMIT_AS, "ulimit -v allows"), std::pair(RLIMIT_DATA, "ulimit -d allows")})
-    if (rlimit other{}; getrlimit(resource, &other) == 0 && other.rlim_cur < least) {
-      least = other.rlim_cur;
-      say(least, whose);
+    if (rlimit other{}; getrlimit(resource, &other) == 0 && other.rlim_cur < min) {
+      min = other.rlim_cur;
+      say(min, whose);
     }
   std::snprintf(text, sizeof(text),
                 "not enough memory: this model needs more than %s; allow more, or make the model "

@@ -31,17 +31,17 @@ uint64_t readBytes(const std::string &path) {
 /// Returns the lowest limit of a control group and its parents. `path` is that of the group below
 /// `root`.
 uint64_t groupLimit(const std::string &root, std::string path, const char *file) {
-  uint64_t least = kNoMemoryLimit;
+  uint64_t min = kNoMemoryLimit;
   for (;;) {
-    least = std::min(least, readBytes(root + path + "/" + file));
+    min = std::min(min, readBytes(root + path + "/" + file));
     if (path.empty())
-      return least;
+      return min;
     path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
   }
 }
 
 uint64_t containerMemory() {
-  uint64_t least = kNoMemoryLimit;
+  uint64_t min = kNoMemoryLimit;
   std::ifstream groups("/proc/self/cgroup");
   // "0::/path" is the group of version 2, "5:memory:/path" one of version 1.
   for (std::string line; std::getline(groups, line);) {
@@ -51,11 +51,11 @@ uint64_t containerMemory() {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
     if (controllers.empty())
-      least = std::min(least, groupLimit("/sys/fs/cgroup", path, "memory.max"));
+      min = std::min(min, groupLimit("/sys/fs/cgroup", path, "memory.max"));
     else if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      least = std::min(least, groupLimit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+      min = std::min(min, groupLimit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
   }
-  return least;
+  return min;
 }
 
 uint64_t machineMemory() {

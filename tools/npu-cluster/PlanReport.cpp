@@ -244,7 +244,7 @@ int reportPlans(const cluster::Cluster &cluster, const std::string &text, const 
     reason << "no division of '" << chain->name << "' over " << devices
            << " devices fits: a device has " << device.memoryBytes * 1e-9 << " GB for a plan";
     if (search.considered)
-      reason << ", but needs at least " << search.leastBytes * 1e-9
+      reason << ", but needs at least " << search.minBytes * 1e-9
              << " GB: take more devices or a smaller batch";
     else
       reason << ", and no tp, pp, dp with this product divides its heads, layers and batch";

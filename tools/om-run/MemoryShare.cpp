@@ -10,7 +10,7 @@
 namespace atc::tools {
 
 MemoryShare::MemoryShare(uint64_t maxBytes)
-    : most(maxBytes ? maxBytes : defaultMemoryLimit()), left(most) {}
+    : max(maxBytes ? maxBytes : defaultMemoryLimit()), left(max) {}
 
 bool MemoryShare::take(const std::vector<om::Tensor> &tensors, std::string &errorText) {
   for (const om::Tensor &tensor : tensors) {
@@ -18,8 +18,8 @@ bool MemoryShare::take(const std::vector<om::Tensor> &tensors, std::string &erro
       errorText = codedLine(
           "E10058",
           "'" + printable(tensor.name) + "' " + typeText(tensor.dtype, tensor.dims) + " needs " +
-              bytesText(tensor.bytes) + " of memory beside " + bytesText(most - left) +
-              " of other inputs and outputs, but --max_memory allows " + bytesText(most) + ".");
+              bytesText(tensor.bytes) + " of memory beside " + bytesText(max - left) +
+              " of other inputs and outputs, but --max_memory allows " + bytesText(max) + ".");
       return false;
     }
     left -= tensor.bytes;

@@ -22,7 +22,7 @@ public:
   bool take(const std::vector<om::Tensor> &tensors, std::string &errorText);
 
 private:
-  const uint64_t most;
+  const uint64_t max;
   uint64_t left;
 };
 

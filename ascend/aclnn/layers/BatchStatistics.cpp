@@ -26,7 +26,7 @@ Dims besideChannels(Plan &plan, const View &x) {
 
 /// Returns a number per channel as a tensor that combines with `like`; nothing for nothing.
 View perChannel(Plan &plan, const View &vector, const View &like, const char *name) {
-  if (!vector.place || !plan.isGood())
+  if (!vector.memory || !plan.isGood())
     return {};
   if (countOf(vector.dims) != like.dims[1])
     plan.reject("%s %s must have %lld elements", name, textOf(vector.dims).c_str(),
@@ -120,7 +120,7 @@ aclnnStatus aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize(
   writeOptional(plan, average, outMean);
   writeOptional(plan, computed(plan, "Rsqrt", withNumber(plan, "Add", variance, eps)), outSpread);
   auto follow = [&](const View &before, const View &now, const View &target) {
-    if (target.place && plan.isGood())
+    if (target.memory && plan.isGood())
       writeOptional(plan,
                     sum(plan, "Add",
                         withNumber(plan, "Mul", plan.dense(before, ACL_FLOAT), 1 - momentum),
@@ -140,9 +140,9 @@ static View normOfElements(Plan &plan, const View &x, const View &weight, const 
                            const View &mean, const View &spread) {
   besideChannels(plan, x);
   View result = times(plan, centred(plan, x, mean), perChannel(plan, spread, x, "invstd"));
-  if (weight.place)
+  if (weight.memory)
     result = times(plan, result, perChannel(plan, weight, x, "weight"));
-  if (bias.place)
+  if (bias.memory)
     result = combined(plan, "Add", result, perChannel(plan, bias, x, "bias"));
   return result;
 }
@@ -206,7 +206,7 @@ static View gradientOfElements(Plan &plan, const View &g, const View &x, const V
       plan, "Sub", combined(plan, "Sub", plan.dense(g, ACL_FLOAT), mean1(ofGradient, "sumDy")),
       times(plan, centred(plan, x, mean), slope));
   result = times(plan, result, spread);
-  return weight.place ? times(plan, result, perChannel(plan, weight, x, "weight")) : result;
+  return weight.memory ? times(plan, result, perChannel(plan, weight, x, "weight")) : result;
 }
 ACLNN_FUNCTION(BatchNormElemtBackward,
                (const aclTensor *gradOut, const aclTensor *input, const aclTensor *mean,

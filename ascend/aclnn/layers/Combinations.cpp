@@ -37,20 +37,20 @@ View withoutScales(Plan &plan, const View &x, const View &weightScale, const Vie
                    const View &bias) {
   if (plan.isGood() &&
       (x.type != ACL_INT32 || x.dims.size() != 2 || countOf(weightScale.dims) != x.dims[1] ||
-       (rowScale.place && countOf(rowScale.dims) != x.dims[0]) ||
-       (bias.place && countOf(bias.dims) != x.dims[1])))
+       (rowScale.memory && countOf(rowScale.dims) != x.dims[0]) ||
+       (bias.memory && countOf(bias.dims) != x.dims[1])))
     plan.reject("x %s must be int32 with 2 dims, weightScale and bias have its columns, and "
                 "activateScale its rows",
                 textOf(x.dims).c_str());
   if (!plan.isGood())
     return {};
   View values = plan.dense(x, ACL_FLOAT);
-  if (bias.place && !isFloat(bias.type))
+  if (bias.memory && !isFloat(bias.type))
     values = plan.dense(combined(plan, "Add", x, bias), ACL_FLOAT);
   values = times(plan, values, weightScale);
-  if (rowScale.place && plan.isGood())
+  if (rowScale.memory && plan.isGood())
     values = times(plan, values, plan.reshaped(plan.dense(rowScale, ACL_FLOAT), {x.dims[0], 1}));
-  return bias.place && isFloat(bias.type) ? combined(plan, "Add", values, bias) : values;
+  return bias.memory && isFloat(bias.type) ? combined(plan, "Add", values, bias) : values;
 }
 
 /// Keeps the `count` largest logits of a row, and of them the most probable that together reach
@@ -65,10 +65,10 @@ void keepProbable(const double *row, double *to, int64_t width, int64_t count, d
   if (width == 0)
     return;
   // Logits like the last that counts are kept, too.
-  const double least = row[order[size_t(std::clamp<int64_t>(count, 1, width) - 1)]];
+  const double min = row[order[size_t(std::clamp<int64_t>(count, 1, width) - 1)]];
   size_t kept = 0;
   double total = 0;
-  while (kept < order.size() && !(row[order[kept]] < least))
+  while (kept < order.size() && !(row[order[kept]] < min))
     total += std::exp(row[order[kept++]] - row[order[0]]);
   double reached = 0;
   for (size_t i = 0; i < kept && (i == 0 || reached < share * total); ++i) {
@@ -78,18 +78,18 @@ void keepProbable(const double *row, double *to, int64_t width, int64_t count, d
 }
 
 View probable(Plan &plan, const View &logits, const View &share, const View &count) {
-  if (!share.place && !count.place)
+  if (!share.memory && !count.memory)
     plan.reject("p and k must not both be NULL");
   if (plan.isGood() && (logits.dims.size() != 2 || !isFloat(logits.type)))
     plan.reject("logits %s must be floats with 2 dims", textOf(logits.dims).c_str());
-  if (plan.isGood() && ((share.place && countOf(share.dims) != logits.dims[0]) ||
-                        (count.place && countOf(count.dims) != logits.dims[0])))
+  if (plan.isGood() && ((share.memory && countOf(share.dims) != logits.dims[0]) ||
+                        (count.memory && countOf(count.dims) != logits.dims[0])))
     plan.reject("p and k must have %lld elements", (long long)logits.dims[0]);
   if (!plan.isGood())
     return {};
   const int64_t rows = logits.dims[0], width = logits.dims[1];
   auto perRow = [&](const View &given, double missing) {
-    return given.place
+    return given.memory
                ? plan.dense(given, ACL_DOUBLE)
                : plan.dense(plan.broadcast(plan.constant(missing, ACL_DOUBLE), {rows}), ACL_DOUBLE);
   };

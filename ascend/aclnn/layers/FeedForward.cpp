@@ -105,7 +105,7 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
   if (activation.isGated && hasExperts)
     plan.reject("geglu, swiglu and reglu have no experts: weight1 must have 2 dims");
   auto hasBias = [&](const View &bias, int64_t width) {
-    return !bias.place || bias.dims == (hasExperts ? Dims{first.dims[0], width} : Dims{width});
+    return !bias.memory || bias.dims == (hasExperts ? Dims{first.dims[0], width} : Dims{width});
   };
   if (plan.isGood() &&
       (x.dims.size() < 2 || rank < 2 || rank > 3 || second.dims.size() != rank ||
@@ -127,7 +127,7 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
   const View flat = plan.reshaped(plan.dense(x, x.type), {rows, width}),
              all = plan.make(ACL_FLOAT, {rows, second.dims.back()});
   auto ofExpert = [&](View view, size_t expert) {
-    if (!hasExperts || !view.place)
+    if (!hasExperts || !view.memory)
       return view;
     view = part(view, 0, int64_t(expert), 1);
     view.dims.erase(view.dims.begin());
@@ -136,7 +136,7 @@ aclnnStatus feedForward(const char *name, const FeedForward &given, const aclInt
   };
   auto layer = [&](const View &input, const View &weight, const View &bias) {
     const View result = product(plan, input, weight);
-    return bias.place ? combined(plan, "Add", plan.dense(result, ACL_FLOAT), bias) : result;
+    return bias.memory ? combined(plan, "Add", plan.dense(result, ACL_FLOAT), bias) : result;
   };
   int64_t start = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
@@ -192,7 +192,7 @@ aclError quantizeGated(const GatedRows &all, const std::vector<char *> &at) {
     };
     for (; row < end; ++row) {
       const double *x = number(0) + row * 2 * all.width;
-      double *y = result + row * all.width, most = 0;
+      double *y = result + row * all.width, max = 0;
       auto element = [&](int64_t j) {
         const double bias = all.biases ? own(8, all.biases, j) : 0;
         return (x[j] + (all.addsFirst ? bias : 0)) * (all.weights ? own(4, all.weights, j) : 1) *
@@ -213,11 +213,11 @@ aclError quantizeGated(const GatedRows &all, const std::vector<char *> &at) {
           y[j] *= own(2, all.smooth, j);
         if (all.hasOffsets)
           y[j] += own(3, all.smooth, j);
-        most = std::max(most, std::abs(y[j]));
+        max = std::max(max, std::abs(y[j]));
       }
-      scale[row] = all.isStatic ? 0 : most / 127;
+      scale[row] = all.isStatic ? 0 : max / 127;
       for (int64_t j = 0; j < all.width; ++j)
-        y[j] = std::nearbyint(all.isStatic ? y[j] : most > 0 ? y[j] / (most / 127) : 0);
+        y[j] = std::nearbyint(all.isStatic ? y[j] : max > 0 ? y[j] / (max / 127) : 0);
     }
   }
   return ACL_SUCCESS;
@@ -245,7 +245,7 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   if (mode != "dynamic" && mode != "static")
     plan.reject("quantMode must be dynamic or static");
   if (plan.isGood() && (x.dims.size() < 2 || x.dims.back() < 2 || x.dims.back() % 2 ||
-                        y.type != ACL_INT8 || (groups.place && groups.dims.size() != 1)))
+                        y.type != ACL_INT8 || (groups.memory && groups.dims.size() != 1)))
     plan.reject("x %s must have 2 dims or more, the last one an even number of elements, yOut be "
                 "int8, and groupIndex have 1 dim",
                 textOf(x.dims).c_str());
@@ -254,14 +254,14 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   GatedRows all;
   all.width = x.dims.back() / 2;
   all.rows = countOf(x.dims) / x.dims.back();
-  all.groups = groups.place ? groups.dims[0] : 1;
+  all.groups = groups.memory ? groups.dims[0] : 1;
   all.areEnds = given.areEnds;
   all.activatesLeft = given.activatesLeft;
   all.isStatic = mode == "static";
-  all.hasRowScales = bool(rowScale.place);
-  all.hasOffsets = offset.place && all.isStatic;
+  all.hasRowScales = bool(rowScale.memory);
+  all.hasOffsets = offset.memory && all.isStatic;
   auto perGroup = [&](const View &view, int64_t width, const char *name) -> int64_t {
-    if (!view.place)
+    if (!view.memory)
       return 0;
     const int64_t count = countOf(view.dims);
     if (count == all.groups * width || count == all.groups)
@@ -273,7 +273,7 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   all.smooth = perGroup(smooth, all.width, "quantScale");
   all.weights = perGroup(weight, 2 * all.width, "weightScale");
   all.biases = perGroup(bias, 2 * all.width, "bias");
-  all.addsFirst = bias.place && !isFloat(bias.type);
+  all.addsFirst = bias.memory && !isFloat(bias.type);
   all.isAlternating = given.isAlternating;
   all.limit = given.limit;
   all.alpha = given.alpha;
@@ -286,7 +286,7 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
   if (!plan.isGood())
     return plan.finish(size, executor);
   auto orOne = [&](const View &view) {
-    return view.place ? plan.dense(view, ACL_DOUBLE) : plan.constant(1, ACL_DOUBLE);
+    return view.memory ? plan.dense(view, ACL_DOUBLE) : plan.constant(1, ACL_DOUBLE);
   };
   Dims halved = x.dims;
   halved.back() = all.width;
@@ -294,7 +294,7 @@ aclnnStatus gatedRows(Plan &plan, const GatedCall &given, const aclTensor *yOut,
              factors = plan.make(ACL_DOUBLE, Dims(x.dims.begin(), x.dims.end() - 1));
   plan.onHost(
       {plan.dense(x, ACL_DOUBLE),
-       groups.place ? plan.dense(groups, ACL_INT64) : plan.constant(double(all.rows), ACL_INT64),
+       groups.memory ? plan.dense(groups, ACL_INT64) : plan.constant(double(all.rows), ACL_INT64),
        orOne(smooth), orOne(offset), orOne(weight), orOne(rowScale), result, factors, orOne(bias)},
       [all](const std::vector<char *> &at) { return quantizeGated(all, at); });
   plan.write(result, y);

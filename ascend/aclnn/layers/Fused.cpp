@@ -257,7 +257,7 @@ ACLNN_RUN(AffineGrid)
 
 namespace {
 
-/// An image sampled at places that a tensor shifts, for the windows of a convolution.
+/// An image sampled at positions that a tensor shifts, for the windows of a convolution.
 struct Sampling {
   int64_t batch, channels, height, width; ///< of the image
   int64_t kernelHeight, kernelWidth, outHeight, outWidth;
@@ -281,16 +281,16 @@ struct Sampling {
 
   /// Writes samples [batch, channels, outHeight * kernelHeight, outWidth * kernelWidth].
   void sample(const double *image, const double *offsets, double *result) const {
-    const int64_t taps = kernelHeight * kernelWidth, places = outHeight * outWidth;
+    const int64_t taps = kernelHeight * kernelWidth, positions = outHeight * outWidth;
     for (int64_t plane = 0; plane < batch * channels; ++plane) {
       const int64_t group = plane % channels / (channels / groups);
-      const double *own = offsets + plane / channels * 3 * groups * taps * places;
-      for (int64_t i = 0; i < places * taps; ++i) {
-        const int64_t tap = i / places, place = i % places;
-        const int64_t row = place / outWidth, column = place % outWidth, down = tap / kernelWidth,
-                      right = tap % kernelWidth;
+      const double *own = offsets + plane / channels * 3 * groups * taps * positions;
+      for (int64_t i = 0; i < positions * taps; ++i) {
+        const int64_t tap = i / positions, position = i % positions;
+        const int64_t row = position / outWidth, column = position % outWidth,
+                      down = tap / kernelWidth, right = tap % kernelWidth;
         auto offset = [&](int64_t kind) {
-          return own[((kind * groups + group) * taps + tap) * places + place];
+          return own[((kind * groups + group) * taps + tap) * positions + position];
         };
         const double y = double(row * strideHeight - top + down * stepHeight) + offset(1),
                      x = double(column * strideWidth - left + right * stepWidth) + offset(0);
@@ -315,10 +315,10 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
              sampled = plan.output(deformOutOptional, "deformOut", true);
   const Dims kernel = plan.numbers(kernelSize, "kernelSize"), step = plan.numbers(stride, "stride"),
              pads = plan.numbers(padding, "padding"), apart = plan.numbers(dilation, "dilation");
-  constexpr int64_t most = 1 << 20;
-  auto areSizes = [&](const Dims &list, size_t count, int64_t least) {
+  constexpr int64_t max = 1 << 20;
+  auto areSizes = [&](const Dims &list, size_t count, int64_t min) {
     return list.size() == count && std::all_of(list.begin(), list.end(), [&](int64_t number) {
-             return number >= least && number <= most;
+             return number >= min && number <= max;
            });
   };
   if (!modulated)
@@ -327,8 +327,8 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
       (image.dims.size() != 4 || filter.dims.size() != 4 || shifts.dims.size() != 4 ||
        y.dims.size() != 4 || !areSizes(kernel, 2, 1) || !areSizes(step, 4, 1) ||
        !areSizes(pads, 4, 0) || !areSizes(apart, 4, 1) || step[0] != 1 || step[1] != 1 ||
-       apart[0] != 1 || apart[1] != 1 || groups < 1 || groups > most || deformableGroups < 1 ||
-       deformableGroups > most || image.dims[1] % groups || image.dims[1] % deformableGroups ||
+       apart[0] != 1 || apart[1] != 1 || groups < 1 || groups > max || deformableGroups < 1 ||
+       deformableGroups > max || image.dims[1] % groups || image.dims[1] % deformableGroups ||
        filter.dims[0] % groups ||
        filter.dims != Dims{filter.dims[0], image.dims[1] / groups, kernel[0], kernel[1]}))
     plan.reject("x %s, weight %s and offset %s must have 4 dims that fit %lld groups, kernelSize 2 "
@@ -361,14 +361,14 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
                 (long long)kernel[0], (long long)kernel[1], textOf(image.dims).c_str());
   all.outHeight = down / step[2] + 1;
   all.outWidth = right / step[3] + 1;
-  const Dims places = {all.batch, 3 * deformableGroups * kernel[0] * kernel[1], all.outHeight,
-                       all.outWidth};
-  if (plan.isGood() && (shifts.dims != places ||
+  const Dims positions = {all.batch, 3 * deformableGroups * kernel[0] * kernel[1], all.outHeight,
+                          all.outWidth};
+  if (plan.isGood() && (shifts.dims != positions ||
                         y.dims != Dims{all.batch, filter.dims[0], all.outHeight, all.outWidth} ||
-                        (bias.place && bias.dims != Dims{filter.dims[0]})))
+                        (bias.memory && bias.dims != Dims{filter.dims[0]})))
     plan.reject("offset %s must be %s, out %s [%lld, %lld, %lld, %lld], and bias have an element "
                 "for each of its channels",
-                textOf(shifts.dims).c_str(), textOf(places).c_str(), textOf(y.dims).c_str(),
+                textOf(shifts.dims).c_str(), textOf(positions).c_str(), textOf(y.dims).c_str(),
                 (long long)all.batch, (long long)filter.dims[0], (long long)all.outHeight,
                 (long long)all.outWidth);
   if (!plan.isGood())
@@ -383,8 +383,8 @@ aclnnStatus aclnnDeformableConv2dGetWorkspaceSize(
               });
   plan.onHost(
       {samples, plan.dense(filter, ACL_DOUBLE),
-       bias.place ? plan.dense(bias, ACL_DOUBLE) : plan.constant(0, ACL_DOUBLE), sums},
-      [all, groups, hasBias = bias.place != nullptr,
+       bias.memory ? plan.dense(bias, ACL_DOUBLE) : plan.constant(0, ACL_DOUBLE), sums},
+      [all, groups, hasBias = bias.memory != nullptr,
        outputs = filter.dims[0]](const std::vector<char *> &at) -> aclError {
         auto number = [&](size_t i) { return reinterpret_cast<double *>(at[i]); };
         const int64_t inputs = all.channels / groups, rows = all.outHeight * all.kernelHeight,

@@ -1,8 +1,8 @@
 //===-- ImageGradients.cpp - aclnn gradients of resized and padded images -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A resized or padded axis is a sum of taps; its gradient adds to the places of the taps. It works
-// on this machine, in float64.
+// A resized or padded axis is a sum of taps; its gradient adds to the positions of the taps. It
+// works on this machine, in float64.
 #include "ascend/aclnn/Steps.h"
 #include "ascend/aclnn/Taps.h"
 
@@ -34,7 +34,7 @@ View throughTaps(Plan &plan, const View &gradient, size_t axis, int64_t from,
         for (int64_t i = 0; i < to; ++i) {
           const double weight = tap.weights.empty() ? 1 : tap.weights[size_t(i)];
           const double *row = source + (o * to + i) * inner;
-          double *target = sum + (o * from + tap.places[size_t(i)]) * inner;
+          double *target = sum + (o * from + tap.positions[size_t(i)]) * inner;
           for (int64_t k = 0; k < inner; ++k)
             target[k] += weight * row[k];
         }
@@ -80,14 +80,15 @@ Dims paddedDims(Plan &plan, const Dims &dims, const aclIntArray *padding, size_t
     plan.reject("padding %s must have %zu numbers, and self %s %zu or %zu dims",
                 textOf(pads).c_str(), 2 * axes, textOf(dims).c_str(), axes + 1, axes + 2);
   for (size_t i = 0; plan.isGood() && i < axes; ++i) {
-    const size_t place = 2 * (axes - 1 - i);
-    const int64_t from = dims[dims.size() - axes + i], low = pads[place], high = pads[place + 1];
-    const int64_t most = mode == PadMode::Reflection ? from - 1
-                         : mode == PadMode::Circular ? from
-                                                     : int64_t(1) << 31;
-    if (from < 1 || std::min(low, high) < 0 || std::max(low, high) > most)
+    const size_t position = 2 * (axes - 1 - i);
+    const int64_t from = dims[dims.size() - axes + i], low = pads[position],
+                  high = pads[position + 1];
+    const int64_t max = mode == PadMode::Reflection ? from - 1
+                        : mode == PadMode::Circular ? from
+                                                    : int64_t(1) << 31;
+    if (from < 1 || std::min(low, high) < 0 || std::max(low, high) > max)
       plan.reject("padding %s must be from 0 to %lld along an axis of %lld elements",
-                  textOf(pads).c_str(), (long long)most, (long long)from);
+                  textOf(pads).c_str(), (long long)max, (long long)from);
     all[dims.size() - axes + i] = from + low + high;
     plan.checkCount(from + low + high, "a padded axis");
   }
@@ -100,14 +101,15 @@ std::vector<std::vector<Tap>> padTaps(Plan &plan, const Dims &dims, const aclInt
   const Dims pads = plan.numbers(padding, "padding");
   std::vector<std::vector<Tap>> all;
   for (size_t i = 0; plan.isGood() && i < axes; ++i) {
-    const size_t place = 2 * (axes - 1 - i);
-    const int64_t from = dims[dims.size() - axes + i], low = pads[place], high = pads[place + 1];
+    const size_t position = 2 * (axes - 1 - i);
+    const int64_t from = dims[dims.size() - axes + i], low = pads[position],
+                  high = pads[position + 1];
     Tap tap;
     for (int64_t k = -low; plan.isGood() && k < from + high; ++k) {
       const int64_t mirrored = k < 0 ? -k : k >= from ? 2 * (from - 1) - k : k;
-      tap.places.push_back(mode == PadMode::Reflection    ? mirrored
-                           : mode == PadMode::Replication ? std::clamp<int64_t>(k, 0, from - 1)
-                                                          : (k + from) % from);
+      tap.positions.push_back(mode == PadMode::Reflection    ? mirrored
+                              : mode == PadMode::Replication ? std::clamp<int64_t>(k, 0, from - 1)
+                                                             : (k + from) % from);
     }
     all.push_back({tap});
   }
@@ -137,7 +139,7 @@ View circularPad(Plan &plan, const View &self, const aclIntArray *padding, size_
   return result;
 }
 
-/// Adds columns of windows to the places of images that they were taken from.
+/// Adds columns of windows to the positions of images that they were taken from.
 View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize,
                    const aclIntArray *kernelSize, const aclIntArray *dilation,
                    const aclIntArray *padding, const aclIntArray *stride) {
@@ -145,16 +147,16 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
              kernel = plan.numbers(kernelSize, "kernelSize"),
              spread = plan.numbers(dilation, "dilation"), pads = plan.numbers(padding, "padding"),
              steps = plan.numbers(stride, "stride");
-  constexpr int64_t most = 1 << 24;
-  auto areFrom = [](const Dims &numbers, int64_t least) {
+  constexpr int64_t max = 1 << 24;
+  auto areFrom = [](const Dims &numbers, int64_t min) {
     return numbers.size() == 2 && std::all_of(numbers.begin(), numbers.end(),
-                                              [&](int64_t n) { return n >= least && n <= most; });
+                                              [&](int64_t n) { return n >= min && n <= max; });
   };
   if (plan.isGood() && !(areFrom(from, 1) && areFrom(kernel, 1) && areFrom(spread, 1) &&
                          areFrom(pads, 0) && areFrom(steps, 1)))
     plan.reject("inputSize, kernelSize, dilation, padding and stride must have 2 numbers each, up "
                 "to %lld, and only padding may be 0",
-                (long long)most);
+                (long long)max);
   const size_t rank = columns.dims.size();
   if (plan.isGood() && rank != 2 && rank != 3)
     plan.reject("gradOutput %s must have 2 or 3 dims", textOf(columns.dims).c_str());
@@ -195,7 +197,8 @@ View foldedColumns(Plan &plan, const View &columns, const aclIntArray *inputSize
   return result;
 }
 
-/// Adds windows of a dim, whose elements are the last dim, to the places that they were taken from.
+/// Adds windows of a dim, whose elements are the last dim, to the positions that they were taken
+/// from.
 View unfoldGradient(Plan &plan, const View &windows, const aclIntArray *inputSizes, int64_t dim,
                     int64_t size, int64_t step) {
   const Dims dims = plan.numbers(inputSizes, "inputSizes");

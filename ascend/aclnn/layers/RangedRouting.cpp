@@ -26,12 +26,12 @@ struct Ranges {
   size_t bytes = 0;             ///< of a row that is copied
   Numbers numbers = Counts;     ///< what is said of each expert
   Quantization quantization = None;
-  bool namesSources = false; ///< places hold the choice of each row, not the row of each choice
+  bool namesSources = false; ///< positions hold the choice of each row, not the row of each choice
   bool hasScale = false, hasOneScale = false;
 };
 
 /// The rows of the result and the addresses of the step below.
-enum Part { Token, Row, Expert, Scale, Offset, Moved, Place, Number, RowScale };
+enum Part { Token, Row, Expert, Scale, Offset, Moved, Position, Number, RowScale };
 
 /// Writes a row of int8 and, of a dynamic quantization, its scale.
 void quantizeRow(const Ranges &ranges, const std::vector<char *> &at, int64_t from, int64_t expert,
@@ -48,10 +48,10 @@ void quantizeRow(const Ranges &ranges, const std::vector<char *> &at, int64_t fr
       for (int64_t i = 0; i < ranges.width; ++i)
         values[size_t(i)] *=
             scale[(ranges.hasOneScale ? 0 : expert - ranges.start) * ranges.width + i];
-    double most = 0;
+    double max = 0;
     for (double value : values)
-      most = std::max(most, std::abs(value));
-    unit = most / 127;
+      max = std::max(max, std::abs(value));
+    unit = max / 127;
     reinterpret_cast<double *>(at[RowScale])[to] = unit;
   }
   auto *moved = reinterpret_cast<int8_t *>(at[Moved]) + to * ranges.width;
@@ -63,7 +63,7 @@ void quantizeRow(const Ranges &ranges, const std::vector<char *> &at, int64_t fr
 
 aclError route(const Ranges &ranges, const std::vector<char *> &at) {
   auto *expert = reinterpret_cast<const int32_t *>(at[Expert]);
-  auto *place = reinterpret_cast<int32_t *>(at[Place]);
+  auto *position = reinterpret_cast<int32_t *>(at[Position]);
   auto *number = reinterpret_cast<int64_t *>(at[Number]);
   std::vector<int64_t> order, seen(size_t(ranges.end - ranges.start));
   for (int64_t i = 0; i < ranges.all; ++i)
@@ -71,16 +71,16 @@ aclError route(const Ranges &ranges, const std::vector<char *> &at) {
       order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return expert[a] < expert[b]; });
-  std::fill(place, place + ranges.all, -1);
+  std::fill(position, position + ranges.all, -1);
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t from = order[i], own = expert[from], count = seen[size_t(own - ranges.start)]++;
     const int64_t to = ranges.capacity == 0      ? int64_t(i)
                        : count < ranges.capacity ? own * ranges.capacity + count
                                                  : -1;
     if (ranges.namesSources)
-      place[i] = int32_t(from);
+      position[i] = int32_t(from);
     else
-      place[from] = int32_t(to);
+      position[from] = int32_t(to);
     if (to < 0 || to >= ranges.kept)
       continue;
     if (ranges.quantization != None) {
@@ -109,17 +109,17 @@ aclError route(const Ranges &ranges, const std::vector<char *> &at) {
 void checkScales(Plan &plan, Ranges &ranges, const View &tokens, const View &scale,
                  const View &offset) {
   const int64_t experts = ranges.end - ranges.start;
-  ranges.hasScale = scale.place != nullptr;
+  ranges.hasScale = scale.memory != nullptr;
   ranges.hasOneScale = scale.dims == Dims{1, ranges.width};
   if (!plan.isGood())
     return;
   if (ranges.quantization != None && !isFloat(tokens.type))
     plan.reject("x of int8 cannot be quantized: quantMode must be -1");
-  else if (ranges.quantization == Static ? countOf(scale.dims) != 1 || !scale.place ||
-                                               countOf(offset.dims) != 1 || !offset.place
+  else if (ranges.quantization == Static ? countOf(scale.dims) != 1 || !scale.memory ||
+                                               countOf(offset.dims) != 1 || !offset.memory
            : ranges.quantization == Dynamic
-               ? scale.place && !ranges.hasOneScale && scale.dims != Dims{experts, ranges.width}
-               : scale.place && countOf(scale.dims) != tokens.dims[0])
+               ? scale.memory && !ranges.hasOneScale && scale.dims != Dims{experts, ranges.width}
+               : scale.memory && countOf(scale.dims) != tokens.dims[0])
     plan.reject("scale %s and offset %s must be one number each with quantMode 0, scale %lld x "
                 "%lld or none with 1, and one number for each row of x or none with -1",
                 textOf(scale.dims).c_str(), textOf(offset.dims).c_str(), (long long)experts,
@@ -141,7 +141,7 @@ aclnnStatus aclnnMoeInitRoutingV3GetWorkspaceSize(
              scale = plan.input(scaleOptional, "scale", true),
              offset = plan.input(offsetOptional, "offset", true),
              moved = plan.output(expandedXOut, "expandedXOut"),
-             places = plan.output(expandedRowIdxOut, "expandedRowIdxOut");
+             positions = plan.output(expandedRowIdxOut, "expandedRowIdxOut");
   if (dropPadMode < 0 || dropPadMode > 1 || expertTokensNumType < 0 || expertTokensNumType > 2 ||
       rowIdxType < 0 || rowIdxType > 1 || activeNum < 0 || expertNum < 1 ||
       (isPadded && (expertCapacity < 1 || rowIdxType || expertTokensNumType != Counts)))
@@ -199,7 +199,7 @@ aclnnStatus aclnnMoeInitRoutingV3GetWorkspaceSize(
     return plan.dense(plan.broadcast(plan.constant(0, type), sizes), type);
   };
   auto orOne = [&](const View &view) {
-    return view.place ? plan.dense(view, ACL_DOUBLE) : zeros(ACL_DOUBLE, {1});
+    return view.memory ? plan.dense(view, ACL_DOUBLE) : zeros(ACL_DOUBLE, {1});
   };
   // Rows that no token takes are 0.
   const View rows = zeros(isQuantized ? ACL_INT8 : tokens.type, dims),
@@ -214,7 +214,7 @@ aclnnStatus aclnnMoeInitRoutingV3GetWorkspaceSize(
                orOne(scale), orOne(offset), rows, order, numbers, units},
               [ranges](const std::vector<char *> &at) { return route(ranges, at); });
   plan.write(rows, moved);
-  plan.write(order, places);
+  plan.write(order, positions);
   writeOptional(plan, numbers, counts);
   writeOptional(plan, units, rowScales);
   return plan.finish(size, executor);
@@ -232,16 +232,17 @@ aclnnStatus aclnnMoeReRoutingGetWorkspaceSize(
              scales = plan.input(perTokenScalesOptional, "perTokenScales", true),
              moved = plan.output(permuteTokensOut, "permuteTokensOut"),
              movedScales =
-                 plan.output(permutePerTokenScalesOut, "permutePerTokenScalesOut", !scales.place),
-             places = plan.output(permuteTokenIdxOut, "permuteTokenIdxOut"),
+                 plan.output(permutePerTokenScalesOut, "permutePerTokenScalesOut", !scales.memory),
+             positions = plan.output(permuteTokenIdxOut, "permuteTokenIdxOut"),
              numbers = plan.output(expertTokenNumOut, "expertTokenNumOut");
   if (expertTokenNumType < 0 || expertTokenNumType > 1 || idxType < 0 || idxType > 1)
     plan.reject("expertTokenNumType %lld and idxType %lld must be 0 or 1",
                 (long long)expertTokenNumType, (long long)idxType);
-  if (plan.isGood() && (given.dims.size() != 2 || counts.dims.size() != 2 || isFloat(counts.type) ||
-                        moved.dims != given.dims || moved.type != given.type ||
-                        (scales.place && countOf(scales.dims) != given.dims[0]) ||
-                        places.dims != Dims{given.dims[0]} || numbers.dims != Dims{counts.dims[1]}))
+  if (plan.isGood() &&
+      (given.dims.size() != 2 || counts.dims.size() != 2 || isFloat(counts.type) ||
+       moved.dims != given.dims || moved.type != given.type ||
+       (scales.memory && countOf(scales.dims) != given.dims[0]) ||
+       positions.dims != Dims{given.dims[0]} || numbers.dims != Dims{counts.dims[1]}))
     plan.reject("tokens %s and permuteTokensOut must have 2 dims, expertTokenNumPerRank %s be "
                 "whole numbers [ranks, experts], permuteTokenIdxOut and perTokenScales have a "
                 "number for each token, and expertTokenNumOut for each expert",
@@ -253,7 +254,7 @@ aclnnStatus aclnnMoeReRoutingGetWorkspaceSize(
   const View result = plan.make(given.type, given.dims), from = plan.make(ACL_INT64, {rows}),
              sums = plan.make(ACL_INT64, {experts}), units = plan.make(ACL_FLOAT, {rows});
   plan.onHost({plan.dense(counts, ACL_INT64), plan.dense(given, given.type),
-               scales.place ? plan.dense(scales, ACL_FLOAT) : plan.make(ACL_FLOAT, {rows}), result,
+               scales.memory ? plan.dense(scales, ACL_FLOAT) : plan.make(ACL_FLOAT, {rows}), result,
                units, from, sums},
               [=](const std::vector<char *> &at) -> aclError {
                 auto *count = reinterpret_cast<const int64_t *>(at[0]);
@@ -286,9 +287,9 @@ aclnnStatus aclnnMoeReRoutingGetWorkspaceSize(
                 return ACL_SUCCESS;
               });
   plan.write(result, moved);
-  if (scales.place)
+  if (scales.memory)
     writeOptional(plan, units, movedScales);
-  plan.write(from, places);
+  plan.write(from, positions);
   plan.write(sums, numbers);
   return plan.finish(size, executor);
 }

@@ -26,7 +26,7 @@ aclnnStatus aclnnRotaryPositionEmbeddingV2GetWorkspaceSize(const aclTensor *x, c
   Plan plan(__func__);
   const View given = IN(x), c = IN(cos), s = IN(sin), matrix = plan.input(rotate, "rotate", true),
              y = plan.output(out, "out");
-  if (!matrix.place) {
+  if (!matrix.memory) {
     plan.write(rotated(plan, given, c, s, mode), y);
     return plan.finish(size, executor);
   }
@@ -90,7 +90,7 @@ aclnnRopeWithSinCosCacheGetWorkspaceSize(const aclTensor *positions, const aclTe
                                          bool isNeoxStyle, aclTensor *queryOut, aclTensor *keyOut,
                                          uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View places = IN(positions), query = IN(queryIn), key = IN(keyIn), cache = IN(cosSinCache),
+  const View indices = IN(positions), query = IN(queryIn), key = IN(keyIn), cache = IN(cosSinCache),
              newQuery = plan.output(queryOut, "queryOut"), newKey = plan.output(keyOut, "keyOut");
   const Dims sections = mropeSection ? plan.numbers(mropeSection, "mropeSection") : Dims();
   if (!plan.isGood())
@@ -107,8 +107,8 @@ aclnnRopeWithSinCosCacheGetWorkspaceSize(const aclTensor *positions, const aclTe
   const int64_t half = plan.isGood() ? cache.dims[1] / 2 : 0;
   const bool hasSections = mropeSection != nullptr;
   if (plan.isGood() &&
-      (isFloat(places.type) ||
-       places.dims != (hasSections ? Dims{3, query.dims[0]} : Dims{query.dims[0]}) ||
+      (isFloat(indices.type) ||
+       indices.dims != (hasSections ? Dims{3, query.dims[0]} : Dims{query.dims[0]}) ||
        (hasSections &&
         (sections.size() != 3 || *std::min_element(sections.begin(), sections.end()) < 0 ||
          *std::max_element(sections.begin(), sections.end()) > half ||
@@ -116,7 +116,7 @@ aclnnRopeWithSinCosCacheGetWorkspaceSize(const aclTensor *positions, const aclTe
     plan.reject(
         "positions %s must be whole numbers [tokens], or [3, tokens] with a mropeSection of "
         "3 numbers whose sum is %lld",
-        textOf(places.dims).c_str(), (long long)half);
+        textOf(indices.dims).c_str(), (long long)half);
   if (!plan.isGood())
     return plan.finish(size, executor);
   CachedRotation all;
@@ -134,7 +134,7 @@ aclnnRopeWithSinCosCacheGetWorkspaceSize(const aclTensor *positions, const aclTe
     return own;
   };
   const View q = copied(query), k = copied(key);
-  plan.onHost({plan.dense(places, ACL_INT64), plan.dense(cache, ACL_DOUBLE), q, k},
+  plan.onHost({plan.dense(indices, ACL_INT64), plan.dense(cache, ACL_DOUBLE), q, k},
               [all, queryWidth = query.dims[1],
                keyWidth = key.dims[1]](const std::vector<char *> &at) -> aclError {
                 std::vector<double> cosines(size_t(all.rotary / 2)), sines(cosines.size());
@@ -157,20 +157,19 @@ ACLNN_RUN(RopeWithSinCosCache)
 namespace {
 
 /// Where rows [batch, heads, sequence] go in a cache.
-struct CachePlaces {
+struct CacheLayout {
   int64_t batch, heads, sequence;
-  int64_t block, places; ///< rows of a block, or of a sequence of the cache; rows per head
+  int64_t block, slots; ///< rows of a block, or of a sequence of the cache; rows per head
   bool isPaged;
 
   /// Copies rows of `bytes` to the slots of `index`.
   aclError scatter(const int64_t *index, const char *rows, char *cache, size_t bytes) const {
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t s = 0; s < sequence; ++s) {
-        const int64_t slot = index[b * sequence + s], most = isPaged ? places : block;
-        if (slot >= most || slot < -1)
+        const int64_t slot = index[b * sequence + s], max = isPaged ? slots : block;
+        if (slot >= max || slot < -1)
           return fail(ACL_ERROR_INVALID_PARAM, "aclnnKvRmsNormRopeCache",
-                      "index has %lld; the cache has %lld places", (long long)slot,
-                      (long long)most);
+                      "index has %lld; the cache has %lld slots", (long long)slot, (long long)max);
         for (int64_t h = 0; slot >= 0 && h < heads; ++h) {
           const int64_t to = isPaged ? slot * heads + h : (b * heads + h) * block + slot;
           memcpy(cache + size_t(to) * bytes, rows + size_t((b * heads + h) * sequence + s) * bytes,
@@ -182,14 +181,14 @@ struct CachePlaces {
 };
 
 /// Writes rows to a cache, whose elements are those of the program.
-void writeCache(Plan &plan, const CachePlaces &places, const View &rows, const View &index,
+void writeCache(Plan &plan, const CacheLayout &layout, const View &rows, const View &index,
                 const View &cache) {
   if (!plan.isGood())
     return;
   const size_t bytes = size_t(rows.dims.back()) * bitsOf(cache.type) / 8;
   plan.onHost({plan.dense(index, ACL_INT64), plan.dense(rows, cache.type), cache},
               [=](const std::vector<char *> &at) {
-                return places.scatter(reinterpret_cast<int64_t *>(at[0]), at[1], at[2], bytes);
+                return layout.scatter(reinterpret_cast<int64_t *>(at[0]), at[1], at[2], bytes);
               });
 }
 
@@ -234,11 +233,10 @@ aclnnStatus aclnnKvRmsNormRopeCacheGetWorkspaceSize(
         (cache->dims.size() != 4 || !cache->isDense() || cache->type != given.type ||
          cache->dims[3] != elements || cache->dims[isPaged ? 2 : 1] != dims[1] ||
          (!isPaged && cache->dims[0] < dims[0])))
-      plan.reject(
-          "caches must be dense and of the type of kv: [batch, heads, places, elements], or "
-          "[blocks, places, heads, elements] with cacheMode PA; this one is %s for %lld "
-          "elements",
-          textOf(cache->dims).c_str(), (long long)elements);
+      plan.reject("caches must be dense and of the type of kv: [batch, heads, slots, elements], or "
+                  "[blocks, slots, heads, elements] with cacheMode PA; this one is %s for %lld "
+                  "elements",
+                  textOf(cache->dims).c_str(), (long long)elements);
   if (!plan.isGood())
     return plan.finish(size, executor);
   const View turned = rotated(plan, part(given, 3, width, rest), c, s, 3);

@@ -49,7 +49,7 @@ struct Routes {
 /// token went, at[4] how many an expert has, at[5] the same before some were dropped.
 aclError route(const Routes &routes, const std::vector<char *> &at) {
   auto *expert = reinterpret_cast<const int32_t *>(at[1]);
-  auto *place = reinterpret_cast<int32_t *>(at[3]), *counts = reinterpret_cast<int32_t *>(at[4]),
+  auto *location = reinterpret_cast<int32_t *>(at[3]), *counts = reinterpret_cast<int32_t *>(at[4]),
        *before = reinterpret_cast<int32_t *>(at[5]);
   std::vector<int32_t> seen(size_t(std::max<int64_t>(routes.experts, 1)), 0);
   memset(at[2], 0, routes.bytes * size_t(routes.kept));
@@ -64,7 +64,7 @@ aclError route(const Routes &routes, const std::vector<char *> &at) {
       if (routes.capacity > 0)
         to = number < routes.capacity ? name * routes.capacity + number : -1;
     }
-    place[from] = int32_t(to);
+    location[from] = int32_t(to);
     if (to >= 0 && to < routes.kept)
       memcpy(at[2] + routes.bytes * size_t(to),
              at[0] + routes.bytes * size_t(from / routes.choices), routes.bytes);
@@ -78,7 +78,7 @@ aclError route(const Routes &routes, const std::vector<char *> &at) {
 
 /// Adds the steps that move tokens; the last two outputs may be missing.
 void addRoutes(Plan &plan, Routes routes, const View &tokens, const View &experts, const Dims &dims,
-               const View &moved, const View &places, const View &counts, const View &before) {
+               const View &moved, const View &locations, const View &counts, const View &before) {
   if (!plan.isGood())
     return;
   plan.checkCount(routes.experts, "the number of experts");
@@ -95,7 +95,7 @@ void addRoutes(Plan &plan, Routes routes, const View &tokens, const View &expert
       {plan.dense(tokens, tokens.type), plan.dense(experts, ACL_INT32), rows, order, sums, whole},
       [routes](const std::vector<char *> &at) { return route(routes, at); });
   plan.write(rows, moved);
-  writeOptional(plan, order, places);
+  writeOptional(plan, order, locations);
   writeOptional(plan, sums, counts);
   writeOptional(plan, whole, before);
 }
@@ -103,22 +103,22 @@ void addRoutes(Plan &plan, Routes routes, const View &tokens, const View &expert
 /// Holds how rows come back: token i has sum over k of scale[i, k] * (row + bias of its expert).
 struct Return {
   int64_t rows = 0, choices = 0, width = 0, given = 0, experts = 0;
-  bool isByColumn = false; ///< place of choice k of token i: i + k * rows, else i * choices + k
+  bool isByColumn = false; ///< location of choice k of token i: i + k * rows, else i * choices + k
 };
 
-/// at[0] rows, at[1] places, at[2] scales, at[3] biases, at[4] experts, at[5] sums.
+/// at[0] rows, at[1] locations, at[2] scales, at[3] biases, at[4] experts, at[5] sums.
 aclError collect(const Return &back, const std::vector<char *> &at) {
   auto *row = reinterpret_cast<const double *>(at[0]),
        *scale = reinterpret_cast<const double *>(at[2]),
        *bias = reinterpret_cast<const double *>(at[3]);
-  auto *place = reinterpret_cast<const int32_t *>(at[1]),
+  auto *location = reinterpret_cast<const int32_t *>(at[1]),
        *expert = reinterpret_cast<const int32_t *>(at[4]);
   auto *sum = reinterpret_cast<double *>(at[5]);
   std::fill(sum, sum + back.rows * back.width, 0);
   for (int64_t i = 0; i < back.rows; ++i)
     for (int64_t k = 0; k < back.choices; ++k) {
       const int64_t own = i * back.choices + k,
-                    from = place[back.isByColumn ? i + k * back.rows : own];
+                    from = location[back.isByColumn ? i + k * back.rows : own];
       if (back.experts > 0 && (expert[own] < 0 || expert[own] >= back.experts))
         return ACL_ERROR_INVALID_PARAM;
       for (int64_t j = 0; j < back.width; ++j) {
@@ -131,12 +131,12 @@ aclError collect(const Return &back, const std::vector<char *> &at) {
   return ACL_SUCCESS;
 }
 
-View collected(Plan &plan, Return back, const View &rows, const View &places, const View &scales,
+View collected(Plan &plan, Return back, const View &rows, const View &locations, const View &scales,
                const View &biases, const View &experts) {
   if (!plan.isGood())
     return {};
   auto orOne = [&](const View &view, aclDataType type, int64_t count, double value) {
-    if (view.place)
+    if (view.memory)
       return plan.dense(view, type);
     return plan.dense(plan.broadcast(plan.constant(value, type), {count}), type);
   };
@@ -146,7 +146,7 @@ View collected(Plan &plan, Return back, const View &rows, const View &places, co
   if (!plan.isGood())
     return {};
   plan.onHost(
-      {plan.dense(rows, ACL_DOUBLE), plan.dense(places, ACL_INT32), scale, bias, names, result},
+      {plan.dense(rows, ACL_DOUBLE), plan.dense(locations, ACL_INT32), scale, bias, names, result},
       [back](const std::vector<char *> &at) { return collect(back, at); });
   return result;
 }
@@ -187,9 +187,9 @@ aclError choose(const Gate &gate, const std::vector<char *> &at) {
   for (int64_t row = 0; row < gate.rows; ++row) {
     const double *x = score + row * n;
     double *all = norm + row * n, total = 0;
-    const double most = *std::max_element(x, x + n);
+    const double max = *std::max_element(x, x + n);
     for (int64_t i = 0; i < n; ++i)
-      total += all[i] = gate.isSigmoid ? 1 / (1 + std::exp(-x[i])) : std::exp(x[i] - most);
+      total += all[i] = gate.isSigmoid ? 1 / (1 + std::exp(-x[i])) : std::exp(x[i] - max);
     std::vector<double> by(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
       if (!gate.isSigmoid)
@@ -238,7 +238,7 @@ aclnnStatus aclnnMoeInitRoutingV2GetWorkspaceSize(
   const int64_t flag = expertTokensCountOrCumsumFlagOptional;
   const View tokens = IN(x), experts = plan.input(expertIdx, "expertIdx"),
              moved = plan.output(expandedXOut, "expandedXOut"),
-             places = plan.output(expandedRowIdxOut, "expandedRowIdxOut");
+             locations = plan.output(expandedRowIdxOut, "expandedRowIdxOut");
   const View counts = flag && !isPadded ? plan.output(expertTokensCountOrCumsumOutOptional,
                                                       "expertTokensCountOrCumsumOut")
                                         : View();
@@ -264,7 +264,7 @@ aclnnStatus aclnnMoeInitRoutingV2GetWorkspaceSize(
     } else if (activeNumOptional > 0) {
       dims[0] = std::min(dims[0], activeNumOptional);
     }
-    addRoutes(plan, routes, tokens, experts, dims, moved, places, counts, before);
+    addRoutes(plan, routes, tokens, experts, dims, moved, locations, counts, before);
   }
   return plan.finish(size, executor);
 }
@@ -278,7 +278,7 @@ aclnnStatus aclnnMoeTokenPermuteGetWorkspaceSize(const aclTensor *tokens, const 
   Plan plan(__func__);
   const View rows = IN(tokens), experts = plan.input(indices, "indices"),
              moved = plan.output(permuteTokensOut, "permuteTokensOut"),
-             places = plan.output(sortedIndicesOut, "sortedIndicesOut");
+             locations = plan.output(sortedIndicesOut, "sortedIndicesOut");
   if (paddedMode)
     plan.reject("paddedMode must be false");
   if (areTokens(plan, rows, experts, "indices")) {
@@ -287,7 +287,7 @@ aclnnStatus aclnnMoeTokenPermuteGetWorkspaceSize(const aclTensor *tokens, const 
     const int64_t kept = numOutTokens > 0 ? std::min(numOutTokens, all) : all + numOutTokens;
     if (kept < 0)
       plan.reject("numOutTokens is %lld; there are %lld", (long long)numOutTokens, (long long)all);
-    addRoutes(plan, {}, rows, experts, {kept, rows.dims[1]}, moved, places, {}, {});
+    addRoutes(plan, {}, rows, experts, {kept, rows.dims[1]}, moved, locations, {}, {});
   }
   return plan.finish(size, executor);
 }
@@ -299,22 +299,22 @@ aclnnStatus aclnnMoeTokenUnpermuteGetWorkspaceSize(const aclTensor *permutedToke
                                                    const aclIntArray *, aclTensor *out,
                                                    uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View rows = IN(permutedTokens), places = IN(sortedIndices),
+  const View rows = IN(permutedTokens), locations = IN(sortedIndices),
              shares = plan.input(probsOptional, "probs", true), y = plan.output(out, "out");
   if (paddedMode)
     plan.reject("paddedMode must be false");
-  const int64_t choices = shares.place && shares.dims.size() == 2 ? shares.dims[1] : 1;
-  if (plan.isGood() && (rows.dims.size() != 2 || isFloat(places.type) || choices < 1 ||
-                        countOf(places.dims) % choices ||
-                        (shares.place && countOf(shares.dims) != countOf(places.dims))))
+  const int64_t choices = shares.memory && shares.dims.size() == 2 ? shares.dims[1] : 1;
+  if (plan.isGood() && (rows.dims.size() != 2 || isFloat(locations.type) || choices < 1 ||
+                        countOf(locations.dims) % choices ||
+                        (shares.memory && countOf(shares.dims) != countOf(locations.dims))))
     plan.reject("permutedTokens %s must have 2 dims, and probs %s as many elements as "
                 "sortedIndices %s",
                 textOf(rows.dims).c_str(), textOf(shares.dims).c_str(),
-                textOf(places.dims).c_str());
+                textOf(locations.dims).c_str());
   if (plan.isGood())
     plan.write(collected(plan,
-                         {countOf(places.dims) / choices, choices, rows.dims[1], rows.dims[0]},
-                         rows, places, shares, {}, {}),
+                         {countOf(locations.dims) / choices, choices, rows.dims[1], rows.dims[0]},
+                         rows, locations, shares, {}, {}),
                y);
   return plan.finish(size, executor);
 }
@@ -326,7 +326,7 @@ aclnnStatus aclnnMoeFinalizeRoutingV2GetWorkspaceSize(
     const aclTensor *expertIdxOptional, int64_t dropPadMode, const aclTensor *out, uint64_t *size,
     aclOpExecutor **executor) {
   Plan plan(__func__);
-  const View given = IN(expandedX), places = IN(expandedRowIdx),
+  const View given = IN(expandedX), locations = IN(expandedRowIdx),
              first = plan.input(x1Optional, "x1", true),
              second = plan.input(x2Optional, "x2", true),
              biases = plan.input(biasOptional, "bias", true),
@@ -336,16 +336,16 @@ aclnnStatus aclnnMoeFinalizeRoutingV2GetWorkspaceSize(
   if (dropPadMode < 0 || dropPadMode > 3)
     plan.reject("dropPadMode is %lld; give 0 to 3", (long long)dropPadMode);
   const int64_t width = given.dims.empty() ? 0 : given.dims.back(),
-                rows = y.dims.empty() ? 0 : y.dims[0], all = countOf(places.dims);
+                rows = y.dims.empty() ? 0 : y.dims[0], all = countOf(locations.dims);
   if (plan.isGood() && (given.dims.size() < 2 || width < 1 || y.dims.size() != 2 ||
                         y.dims[1] != width || rows < 1 || all % rows || all == 0 ||
-                        (scales.place && countOf(scales.dims) != all) || isFloat(places.type)))
+                        (scales.memory && countOf(scales.dims) != all) || isFloat(locations.type)))
     plan.reject("out %s must be [tokens, %lld], and expandedRowIdx %s and scales %s have the same "
                 "multiple of tokens",
-                textOf(y.dims).c_str(), (long long)width, textOf(places.dims).c_str(),
+                textOf(y.dims).c_str(), (long long)width, textOf(locations.dims).c_str(),
                 textOf(scales.dims).c_str());
-  if (plan.isGood() && biases.place &&
-      (biases.dims.size() != 2 || biases.dims[1] != width || !experts.place ||
+  if (plan.isGood() && biases.memory &&
+      (biases.dims.size() != 2 || biases.dims[1] != width || !experts.memory ||
        countOf(experts.dims) != all))
     plan.reject("bias %s must be [experts, %lld], and expertIdx %s have a number per row",
                 textOf(biases.dims).c_str(), (long long)width, textOf(experts.dims).c_str());
@@ -355,11 +355,11 @@ aclnnStatus aclnnMoeFinalizeRoutingV2GetWorkspaceSize(
               all / rows,
               width,
               countOf(given.dims) / width,
-              biases.place ? biases.dims[0] : 0,
+              biases.memory ? biases.dims[0] : 0,
               dropPadMode < 2};
-  View result = collected(plan, back, given, places, scales, biases, experts);
+  View result = collected(plan, back, given, locations, scales, biases, experts);
   for (const View &skip : {first, second})
-    if (skip.place)
+    if (skip.memory)
       result = combined(plan, "Add", plan.isGood() ? plan.dense(result, ACL_FLOAT) : result, skip);
   plan.write(result, y);
   return plan.finish(size, executor);
@@ -387,19 +387,19 @@ aclnnStatus aclnnMoeGatingTopKGetWorkspaceSize(
       normType > 1)
     plan.reject("groupSelectMode is %lld, renorm %lld and normType %lld; each must be 0 or 1",
                 (long long)groupSelectMode, (long long)renorm, (long long)normType);
-  if (plan.isGood() && bias.place && countOf(bias.dims) != count)
+  if (plan.isGood() && bias.memory && countOf(bias.dims) != count)
     plan.reject("bias %s must have %lld elements", textOf(bias.dims).c_str(), (long long)count);
   if (!plan.isGood())
     return plan.finish(size, executor);
   const Gate gate{
       scores.dims[0], count, k, groupCount, kGroup, groupSelectMode == 1, normType == 1,
       // Shares of a sigmoid are always divided; those of a softmax where renorm says so.
-      normType == 1 || renorm == 1, bool(bias.place), routedScalingFactor, eps};
+      normType == 1 || renorm == 1, bool(bias.memory), routedScalingFactor, eps};
   const Dims dims{gate.rows, k};
   const View chosenShares = plan.make(ACL_DOUBLE, dims), names = plan.make(ACL_INT32, dims),
              norms = plan.make(ACL_DOUBLE, scores.dims);
   plan.onHost({plan.dense(scores, ACL_DOUBLE),
-               bias.place ? plan.dense(bias, ACL_DOUBLE) : plan.constant(0, ACL_DOUBLE),
+               bias.memory ? plan.dense(bias, ACL_DOUBLE) : plan.constant(0, ACL_DOUBLE),
                chosenShares, names, norms},
               [gate](const std::vector<char *> &at) { return choose(gate, at); });
   plan.write(chosenShares, shares);

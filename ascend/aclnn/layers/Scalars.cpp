@@ -49,12 +49,12 @@ View roundedTo(Plan &plan, const View &self, int64_t decimals) {
 /// Returns slices of an axis, of which those whose p-norm is larger than a limit are scaled to it.
 View renormalized(Plan &plan, const View &self, const aclScalar *p, int64_t dim,
                   const aclScalar *maxNorm) {
-  const double power = plan.number(p, "p"), most = plan.number(maxNorm, "maxNorm");
+  const double power = plan.number(p, "p"), maxValue = plan.number(maxNorm, "maxNorm");
   const int64_t axis = plan.axisOf(dim, self.dims.size());
-  if (plan.isGood() && (!(power > 0) || !(most >= 0) || self.dims.size() < 2))
+  if (plan.isGood() && (!(power > 0) || !(maxValue >= 0) || self.dims.size() < 2))
     plan.reject("p %g must be positive, maxNorm %g not be negative, and self %s have 2 dims or "
                 "more",
-                power, most, textOf(self.dims).c_str());
+                power, maxValue, textOf(self.dims).c_str());
   if (!plan.isGood())
     return {};
   Dims others;
@@ -70,7 +70,7 @@ View renormalized(Plan &plan, const View &self, const aclScalar *p, int64_t dim,
     norm = ::atc::ascend::power(plan, reduced(plan, "ReduceSumD", powers, others, true, ACL_FLOAT),
                                 plan.constant(1 / power, ACL_FLOAT));
   }
-  const View limit = plan.constant(most, ACL_FLOAT);
+  const View limit = plan.constant(maxValue, ACL_FLOAT);
   // As in PyTorch, 1e-7 keeps the quotient finite.
   const View scale = combined(plan, "RealDiv", limit, withNumber(plan, "Add", norm, 1e-7));
   return times(

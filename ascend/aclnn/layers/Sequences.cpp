@@ -35,8 +35,8 @@ struct Labels {
 double logOfSum(double a, double b) {
   if (a == -INFINITY || b == -INFINITY) // std::max would lose a NaN beside it
     return a == -INFINITY ? b : a;
-  const double most = std::max(a, b);
-  return std::isinf(most) ? a + b : most + std::log(std::exp(a - most) + std::exp(b - most));
+  const double max = std::max(a, b);
+  return std::isinf(max) ? a + b : max + std::log(std::exp(a - max) + std::exp(b - max));
 }
 
 /// Checks the arguments of both functions; `scores` are [steps, batch, classes].
@@ -131,7 +131,7 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
   const double all = forward(labels, scores, targets, b, alpha.data(), states);
   if (std::isinf(all) && zeroInfinity)
     return;
-  auto place = [&](int64_t t, int64_t c) { return (t * labels.batch + b) * labels.classes + c; };
+  auto position = [&](int64_t t, int64_t c) { return (t * labels.batch + b) * labels.classes + c; };
   std::vector<double> beta(static_cast<size_t>(states), -INFINITY), next(beta);
   for (int64_t t = length - 1; t >= 0; --t) {
     for (int64_t s = 0; s < states; ++s) {
@@ -140,7 +140,7 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
         sum = logOfSum(sum, next[size_t(s + 1)]);
       if (t < length - 1 && s + 2 < states && labels.skips(targets, b, s + 2))
         sum = logOfSum(sum, next[size_t(s + 2)]);
-      beta[size_t(s)] = sum + scores[place(t, labels.at(targets, b, s))];
+      beta[size_t(s)] = sum + scores[position(t, labels.at(targets, b, s))];
     }
     std::vector<double> through(static_cast<size_t>(labels.classes), -INFINITY);
     for (int64_t s = 0; s < states; ++s) {
@@ -148,8 +148,8 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
       sum = logOfSum(sum, alpha[size_t(t * states + s)] + beta[size_t(s)]);
     }
     for (int64_t c = 0; c < labels.classes; ++c) {
-      const double score = scores[place(t, c)];
-      gradient[place(t, c)] =
+      const double score = scores[position(t, c)];
+      gradient[position(t, c)] =
           (std::exp(score) - std::exp(through[size_t(c)] - all - score)) * factor;
     }
     std::swap(beta, next);
@@ -300,7 +300,8 @@ aclnnStatus aclnnEmbeddingBagGetWorkspaceSize(
   if (scaleGradByFreq || sparse)
     plan.reject("scaleGradByFreq and sparse must be false");
   const int64_t kind = mode == 0 || mode == 1 ? mode : 2;
-  if (plan.isGood() && factors.place && (kind != 0 || countOf(factors.dims) != countOf(words.dims)))
+  if (plan.isGood() && factors.memory &&
+      (kind != 0 || countOf(factors.dims) != countOf(words.dims)))
     plan.reject("perSampleWeights %s must have a number for each of indices %s, and mode be 0 "
                 "(sum)",
                 textOf(factors.dims).c_str(), textOf(words.dims).c_str());
@@ -314,14 +315,14 @@ aclnnStatus aclnnEmbeddingBagGetWorkspaceSize(
     return plan.finish(size, executor);
   const Bags bags{
       table.dims[0],  table.dims[1], words.dims[0], starts.dims[0] - (includeLastOffset ? 1 : 0),
-      starts.dims[0], kind,          paddingIdx,    bool(factors.place)};
+      starts.dims[0], kind,          paddingIdx,    bool(factors.memory)};
   const Dims dims{bags.bags, bags.width};
   const View sums = plan.make(ACL_DOUBLE, dims), owners = plan.make(ACL_INT64, words.dims),
              counts = plan.make(ACL_INT64, {bags.bags}), largest = plan.make(ACL_INT64, dims);
   plan.onHost({plan.dense(table, ACL_DOUBLE), plan.dense(words, ACL_INT64),
                plan.dense(starts, ACL_INT64),
-               factors.place ? plan.dense(factors, ACL_DOUBLE) : plan.constant(1, ACL_DOUBLE), sums,
-               owners, counts, largest},
+               factors.memory ? plan.dense(factors, ACL_DOUBLE) : plan.constant(1, ACL_DOUBLE),
+               sums, owners, counts, largest},
               [bags](const std::vector<char *> &at) { return collectBags(bags, at); });
   plan.write(sums, y);
   plan.write(owners, bagOf);

@@ -40,7 +40,7 @@ std::pair<int64_t, int64_t> planes(Plan &plan, const View &small, const View &in
   return {from, to};
 }
 
-/// Moves elements between pooled images and large ones, of which indices name the places.
+/// Moves elements between pooled images and large ones, of which indices name the positions.
 View moved(Plan &plan, const View &given, const View &indices, const Dims &dims, int64_t small,
            int64_t large, bool isGradient) {
   if (!plan.isGood())
@@ -54,10 +54,10 @@ View moved(Plan &plan, const View &given, const View &indices, const Dims &dims,
                 memset(at[2], 0, size_t(all) * bytes);
                 for (int64_t image = 0; image < images; ++image)
                   for (int64_t i = 0; i < small; ++i) {
-                    const int64_t own = image * small + i, place = index[own];
-                    if (place < 0 || place >= large)
+                    const int64_t own = image * small + i, position = index[own];
+                    if (position < 0 || position >= large)
                       return ACL_ERROR_INVALID_PARAM;
-                    const int64_t other = image * large + place, from = isGradient ? other : own,
+                    const int64_t other = image * large + position, from = isGradient ? other : own,
                                   to = isGradient ? own : other;
                     memcpy(at[2] + size_t(to) * bytes, at[0] + size_t(from) * bytes, bytes);
                   }
@@ -70,9 +70,9 @@ aclnnStatus unpooled(const char *name, const aclTensor *self, const aclTensor *i
                      const aclIntArray *outputSize, size_t axes, const aclTensor *out,
                      uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
-  const View x = IN(self), places = IN(indices), y = plan.output(out, "out");
-  const auto [small, large] = planes(plan, x, places, y, outputSize, axes);
-  plan.write(moved(plan, x, places, y.dims, small, large, false), y);
+  const View x = IN(self), positions = IN(indices), y = plan.output(out, "out");
+  const auto [small, large] = planes(plan, x, positions, y, outputSize, axes);
+  plan.write(moved(plan, x, positions, y.dims, small, large, false), y);
   return plan.finish(size, executor);
 }
 
@@ -80,10 +80,10 @@ aclnnStatus pooledGradient(const char *name, const aclTensor *gradOutput, const 
                            const aclTensor *indices, const aclIntArray *outputSize, size_t axes,
                            const aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(name);
-  const View gradient = IN(gradOutput), x = IN(self), places = IN(indices),
+  const View gradient = IN(gradOutput), x = IN(self), positions = IN(indices),
              y = plan.output(out, "out");
-  const auto [small, large] = planes(plan, x, places, gradient, outputSize, axes);
-  plan.write(moved(plan, gradient, places, x.dims, small, large, true), y);
+  const auto [small, large] = planes(plan, x, positions, gradient, outputSize, axes);
+  plan.write(moved(plan, gradient, positions, x.dims, small, large, true), y);
   return plan.finish(size, executor);
 }
 
@@ -95,8 +95,8 @@ struct Sampling {
   bool isNearest = false, alignsCorners = false;
   int64_t padding = 0; ///< 0 zeros, 1 the border, 2 reflection
 
-  /// Returns the place on an axis that a number of the grid, of -1 to 1, names.
-  double place(double number, int64_t count) const {
+  /// Returns the position on an axis that a number of the grid, of -1 to 1, names.
+  double position(double number, int64_t count) const {
     double at = alignsCorners ? (number + 1) / 2 * double(count - 1)
                               : ((number + 1) * double(count) - 1) / 2;
     if (padding == 2)
@@ -116,15 +116,15 @@ private:
   }
 };
 
-/// Returns the element at a place; 0 outside.
+/// Returns the element at a position; 0 outside.
 double elementAt(const Sampling &all, const double *volume, const std::array<int64_t, 3> &at) {
-  int64_t place = 0;
+  int64_t position = 0;
   for (size_t i = 0; i < 3; ++i) {
     if (at[i] < 0 || at[i] >= all.size[i])
       return 0;
-    place = place * all.size[i] + at[i];
+    position = position * all.size[i] + at[i];
   }
-  return volume[place];
+  return volume[position];
 }
 
 double sample(const Sampling &all, const double *volume, const std::array<double, 3> &at) {
@@ -138,15 +138,15 @@ double sample(const Sampling &all, const double *volume, const std::array<double
                       int64_t(std::nearbyint(at[2]))});
   double sum = 0;
   for (int corner = 0; corner < 8; ++corner) {
-    std::array<int64_t, 3> place;
+    std::array<int64_t, 3> position;
     double weight = 1;
     for (size_t i = 0; i < 3; ++i) {
       const int64_t low = int64_t(std::floor(at[i])), step = corner >> i & 1;
-      place[i] = low + step;
+      position[i] = low + step;
       weight *= step ? at[i] - double(low) : 1 - (at[i] - double(low));
     }
     if (weight > 0)
-      sum += weight * elementAt(all, volume, place);
+      sum += weight * elementAt(all, volume, position);
   }
   return sum;
 }
@@ -180,12 +180,13 @@ View sampledVolume(Plan &plan, const View &input, const View &grid, int64_t inte
                   for (int64_t point = 0; point < all.points; ++point) {
                     // x, y, z of the grid are width, height and depth.
                     const double *xyz = number + (n * all.points + point) * 3;
-                    const std::array<double, 3> place = {all.place(xyz[2], all.size[0]),
-                                                         all.place(xyz[1], all.size[1]),
-                                                         all.place(xyz[0], all.size[2])};
+                    const std::array<double, 3> position = {all.position(xyz[2], all.size[0]),
+                                                            all.position(xyz[1], all.size[1]),
+                                                            all.position(xyz[0], all.size[2])};
                     for (int64_t c = 0; c < all.channels; ++c) {
                       const int64_t image = n * all.channels + c;
-                      to[image * all.points + point] = sample(all, volume + image * whole, place);
+                      to[image * all.points + point] =
+                          sample(all, volume + image * whole, position);
                     }
                   }
                 return ACL_SUCCESS;

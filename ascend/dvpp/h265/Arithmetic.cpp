@@ -57,8 +57,8 @@ constexpr uint8_t afterUnlikely[64] = {
 /// Returns the state with which a context starts.
 uint8_t startOf(uint8_t initial, int qp) {
   const int slope = (initial >> 4) * 5 - 45, offset = ((initial & 15) << 3) - 16;
-  const int place = std::clamp(((slope * std::clamp(qp, 0, 51)) >> 4) + offset, 1, 126);
-  return place <= 63 ? uint8_t(2 * (63 - place)) : uint8_t(2 * (place - 64) + 1);
+  const int position = std::clamp(((slope * std::clamp(qp, 0, 51)) >> 4) + offset, 1, 126);
+  return position <= 63 ? uint8_t(2 * (63 - position)) : uint8_t(2 * (position - 64) + 1);
 }
 
 } // namespace
@@ -95,16 +95,16 @@ void ArithmeticEncoder::renormalize() {
 
 void ArithmeticEncoder::bin(unsigned context, bool value) {
   uint8_t &state = states[context];
-  const unsigned place = state >> 1;
-  const uint32_t small = smallRanges[place][range >> 6 & 3];
+  const unsigned position = state >> 1;
+  const uint32_t small = smallRanges[position][range >> 6 & 3];
   range -= small;
   if (value == bool(state & 1)) {
-    if (place < 62)
+    if (position < 62)
       state += 2;
   } else {
     low += range;
     range = small;
-    state = uint8_t(afterUnlikely[place] << 1 | ((state & 1) ^ (place == 0)));
+    state = uint8_t(afterUnlikely[position] << 1 | ((state & 1) ^ (position == 0)));
   }
   renormalize();
 }

@@ -44,13 +44,14 @@ Block transformColumns(const Block &block, bool inverse, unsigned shift) {
   return result;
 }
 
-/// Coordinates of 4 x 4 places from the upper left to the lower right, along diagonals upwards.
-struct Place {
+/// Coordinates of 4 x 4 positions from the upper left to the lower right, along diagonals upwards.
+struct Coordinate {
   uint8_t x, y;
 };
-constexpr Place diagonal4[16] = {{0, 0}, {0, 1}, {1, 0}, {0, 2}, {1, 1}, {2, 0}, {0, 3}, {1, 2},
-                                 {2, 1}, {3, 0}, {1, 3}, {2, 2}, {3, 1}, {2, 3}, {3, 2}, {3, 3}};
-constexpr Place diagonal2[4] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+constexpr Coordinate diagonal4[16] = {{0, 0}, {0, 1}, {1, 0}, {0, 2}, {1, 1}, {2, 0},
+                                      {0, 3}, {1, 2}, {2, 1}, {3, 0}, {1, 3}, {2, 2},
+                                      {3, 1}, {2, 3}, {3, 2}, {3, 3}};
+constexpr Coordinate diagonal2[4] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
 
 /// Appends a coordinate of the last level: its prefix.
 void lastPrefix(unsigned value, unsigned log2, bool luma, unsigned context,
@@ -79,16 +80,17 @@ void lastSuffix(unsigned coordinate, ArithmeticEncoder &encoder) {
 }
 
 /// Returns the context of whether a level is not 0.
-unsigned significanceOf(Place group, Place place, unsigned neighbours, unsigned log2, bool luma) {
-  if (group.x + group.y + place.x + place.y == 0)
+unsigned significanceOf(Coordinate group, Coordinate position, unsigned neighbours, unsigned log2,
+                        bool luma) {
+  if (group.x + group.y + position.x + position.y == 0)
     return IsSignificant + (luma ? 0 : 27);
   unsigned context = 2;
   if (neighbours == 0)
-    context = place.x + place.y == 0 ? 2 : place.x + place.y < 3 ? 1 : 0;
+    context = position.x + position.y == 0 ? 2 : position.x + position.y < 3 ? 1 : 0;
   else if (neighbours == 1)
-    context = place.y == 0 ? 2 : place.y == 1 ? 1 : 0;
+    context = position.y == 0 ? 2 : position.y == 1 ? 1 : 0;
   else if (neighbours == 2)
-    context = place.x == 0 ? 2 : place.x == 1 ? 1 : 0;
+    context = position.x == 0 ? 2 : position.x == 1 ? 1 : 0;
   if (luma)
     context += (group.x + group.y > 0 ? 3 : 0) + (log2 == 3 ? 9 : 21);
   else
@@ -184,23 +186,23 @@ Block reconstruct(const Block &levels, int qp) {
 
 void encodeLevels(const Block &levels, bool luma, ArithmeticEncoder &encoder) {
   const unsigned log2 = levels.log2Side, side = levels.side(), groups = side / 4;
-  const Place *groupOrder = groups == 2 ? diagonal2 : diagonal4;
-  auto at = [&](Place group, Place place) {
-    return levels.values[(group.y * 4u + place.y) * side + group.x * 4u + place.x];
+  const Coordinate *groupOrder = groups == 2 ? diagonal2 : diagonal4;
+  auto at = [&](Coordinate group, Coordinate position) {
+    return levels.values[(group.y * 4u + position.y) * side + group.x * 4u + position.x];
   };
   // Whether each group of 4 x 4 has levels. One more row and column stand for the neighbours right
   // of and below the last groups.
   bool coded[5][5] = {};
-  int lastGroup = 0, lastPlace = 0;
+  int lastGroup = 0, lastPosition = 0;
   for (int g = 0; g < int(groups * groups); ++g)
     for (int p = 0; p < 16; ++p)
       if (at(groupOrder[g], diagonal4[p]) != 0) {
         coded[groupOrder[g].y][groupOrder[g].x] = true;
         lastGroup = g;
-        lastPlace = p;
+        lastPosition = p;
       }
-  const unsigned lastX = groupOrder[lastGroup].x * 4u + diagonal4[lastPlace].x;
-  const unsigned lastY = groupOrder[lastGroup].y * 4u + diagonal4[lastPlace].y;
+  const unsigned lastX = groupOrder[lastGroup].x * 4u + diagonal4[lastPosition].x;
+  const unsigned lastY = groupOrder[lastGroup].y * 4u + diagonal4[lastPosition].y;
   lastPrefix(prefixOf(lastX), log2, luma, LastX, encoder);
   lastPrefix(prefixOf(lastY), log2, luma, LastY, encoder);
   lastSuffix(lastX, encoder);
@@ -208,7 +210,7 @@ void encodeLevels(const Block &levels, bool luma, ArithmeticEncoder &encoder) {
 
   bool previous = false;
   for (int g = lastGroup; g >= 0; --g) {
-    const Place group = groupOrder[g];
+    const Coordinate group = groupOrder[g];
     const unsigned neighbours =
         unsigned(coded[group.y][group.x + 1]) | unsigned(coded[group.y + 1][group.x]) << 1;
     const bool said = g < lastGroup && g > 0; // those of both ends are known to have levels
@@ -219,9 +221,9 @@ void encodeLevels(const Block &levels, bool luma, ArithmeticEncoder &encoder) {
       continue;
     int16_t sizes[16];
     unsigned count = 0;
-    for (int p = g == lastGroup ? lastPlace : 15; p >= 0; --p) {
+    for (int p = g == lastGroup ? lastPosition : 15; p >= 0; --p) {
       const int16_t level = at(group, diagonal4[p]);
-      const bool isLast = g == lastGroup && p == lastPlace;
+      const bool isLast = g == lastGroup && p == lastPosition;
       const bool follows = p == 0 && said && count == 0; // one must be there
       if (!isLast && !follows)
         encoder.bin(significanceOf(group, diagonal4[p], neighbours, log2, luma), level != 0);

@@ -105,23 +105,24 @@ private:
     Block result{prediction.log2Side};
     for (uint32_t row = 0; row < result.side(); ++row)
       for (uint32_t column = 0; column < result.side(); ++column) {
-        const uint32_t place = row * result.side() + column;
-        result.values[place] = int16_t(plane.at(x + column, y + row) - prediction.values[place]);
+        const uint32_t position = row * result.side() + column;
+        result.values[position] =
+            int16_t(plane.at(x + column, y + row) - prediction.values[position]);
       }
     return result;
   }
 
   Mode choose(uint32_t x, uint32_t y, const Neighbours &near) {
     Mode best = Mean;
-    int least = INT32_MAX;
+    int min = INT32_MAX;
     for (Mode mode : {Mean, FromLeft, FromAbove}) {
       int sum = 0;
       const Block differences =
           differencesTo(picture.channels[0], x, y, predict(near, mode, 4, true));
       for (int16_t value : differences.values)
         sum += std::abs(value);
-      if (sum < least) {
-        least = sum;
+      if (sum < min) {
+        min = sum;
         best = mode;
       }
     }
@@ -130,10 +131,10 @@ private:
 
   /// Appends the mode, by the modes that its neighbours make likely.
   void encodeMode(uint32_t x, uint32_t y, Mode mode) {
-    const uint32_t place = y / kBlockSide * columns + x / kBlockSide;
-    const uint8_t left = x > 0 ? modes[place - 1] : uint8_t(Mean);
-    const uint8_t above = y % treeSide != 0 ? modes[place - columns] : uint8_t(Mean);
-    modes[place] = mode;
+    const uint32_t position = y / kBlockSide * columns + x / kBlockSide;
+    const uint8_t left = x > 0 ? modes[position - 1] : uint8_t(Mean);
+    const uint8_t above = y % treeSide != 0 ? modes[position - columns] : uint8_t(Mean);
+    modes[position] = mode;
     std::array<uint8_t, 3> likely;
     if (left == above && left < 2)
       likely = {Planar, Mean, FromAbove};
@@ -176,9 +177,9 @@ private:
           any[channel] ? reconstruct(levels[channel], parameter) : Block{log2};
       for (uint32_t row = 0; row < prediction.side(); ++row)
         for (uint32_t column = 0; column < prediction.side(); ++column) {
-          const uint32_t place = row * prediction.side() + column;
+          const uint32_t position = row * prediction.side() + column;
           plane.at(left + column, top + row) =
-              toSample(prediction.values[place] + differences.values[place]);
+              toSample(prediction.values[position] + differences.values[position]);
         }
     }
     encoder.bin(ChromaIsCoded, any[1]);

@@ -10,17 +10,17 @@
 namespace atc::ascend {
 namespace {
 
-/// A place between the tasks of a stream that is bound to a model: behind the task that
+/// A position between the tasks of a stream that is bound to a model: behind the task that
 /// aclrtSetLabel has queued there.
 struct Label {
   std::mutex mutex;
   std::weak_ptr<RecordedModel> model;
-  std::shared_ptr<RecordedTask> place; ///< null: not set
+  std::shared_ptr<RecordedTask> position; ///< null: not set
 };
 
 using LabelList = std::vector<std::shared_ptr<Label>>;
 
-constexpr size_t mostLabels = 65535;
+constexpr size_t maxLabels = 65535;
 
 HandleTable<Label> &knownLabels() {
   static auto &table = *new HandleTable<Label>(HandleKind::Label);
@@ -104,8 +104,8 @@ using namespace atc::ascend;
 aclError aclrtCreateLabel(aclrtLabel *label) {
   ACL_REQUIRE(label);
   ACL_REQUIRE_CONTEXT(context);
-  if (knownLabels().size() >= mostLabels)
-    ACL_FAIL(ACL_ERROR_RT_OVER_LIMIT, "there are %zu labels already, the most", mostLabels);
+  if (knownLabels().size() >= maxLabels)
+    ACL_FAIL(ACL_ERROR_RT_OVER_LIMIT, "there are %zu labels already, the most", maxLabels);
   *label = knownLabels().add(std::make_shared<Label>());
   return ACL_SUCCESS;
 }
@@ -123,13 +123,13 @@ aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream) {
   std::shared_ptr<RecordedModel> model;
   ACL_TRY(findBound(__func__, stream, bound, model));
   std::lock_guard lock(found->mutex);
-  if (found->place)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the label is set already; create one per place");
-  auto place = std::make_shared<RecordedTask>(bound->id, nullptr, nullptr, aclmdlRITaskParams{});
-  place->decision = [](Branch &) { return ACL_SUCCESS; };
-  if (!model->add(place))
+  if (found->position)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the label is set already; create one per position");
+  auto position = std::make_shared<RecordedTask>(bound->id, nullptr, nullptr, aclmdlRITaskParams{});
+  position->decision = [](Branch &) { return ACL_SUCCESS; };
+  if (!model->add(position))
     ACL_FAIL(ACL_ERROR_RT_STREAM_MODEL, "the model is complete already");
-  found->place = std::move(place);
+  found->position = std::move(position);
   found->model = model;
   return ACL_SUCCESS;
 }
@@ -137,8 +137,8 @@ aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream) {
 aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num, aclrtLabelList *labelList) {
   ACL_REQUIRE(labels);
   ACL_REQUIRE(labelList);
-  if (num == 0 || num > mostLabels)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "num is %zu; give 1 to %zu", num, mostLabels);
+  if (num == 0 || num > maxLabels)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "num is %zu; give 1 to %zu", num, maxLabels);
   auto list = std::make_shared<LabelList>();
   for (size_t i = 0; i < num; ++i) {
     ACL_FIND(label, knownLabels(), labels[i]);
@@ -171,10 +171,10 @@ aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, aclrtLabelList la
     const uint32_t index = __atomic_load_n(static_cast<uint32_t *>(ptr), __ATOMIC_ACQUIRE);
     Label &label = *(*list)[std::min(index, maxValue - 1)];
     std::lock_guard lock(label.mutex);
-    if (!label.place || label.model.lock().get() != owner)
+    if (!label.position || label.model.lock().get() != owner)
       return fail(ACL_ERROR_RT_STREAM_MODEL, "aclrtSwitchLabelByIndex",
                   "label %u of the list is not set on a stream of this model", index);
-    branch = {label.place->stream, label.place->number, true};
+    branch = {label.position->stream, label.position->number, true};
     return ACL_SUCCESS;
   };
   return decide(__func__, *model, *bound, [jump, block](Branch &branch) { return jump(branch); });

@@ -42,8 +42,8 @@ Result evaluateQuantize(QuantizeOp op, const Evaluation &e) {
     float scaled = std::nearbyint(x / at.scale(i)) + static_cast<float>(at.zeroPoint(i));
     if (std::isnan(scaled))
       scaled = 0;
-    float bounded = std::min(std::max(scaled, static_cast<float>(params.least)),
-                             static_cast<float>(params.most));
+    float bounded =
+        std::min(std::max(scaled, static_cast<float>(params.min)), static_cast<float>(params.max));
     values.push_back(static_cast<uint64_t>(static_cast<int64_t>(bounded)));
   }
   auto stored = getStoredType(e.type);

@@ -37,12 +37,11 @@ static LogicalResult checkWindow(const Window &window, int64_t spatial, EmitErro
                         emitError)))
     return failure();
   // The upper bound keeps the arithmetic on sizes away from overflow.
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  auto checkAtLeast = [&](StringRef name, ArrayRef<int64_t> values,
-                          int64_t least) -> LogicalResult {
+  constexpr int64_t max = std::numeric_limits<int32_t>::max();
+  auto checkAtLeast = [&](StringRef name, ArrayRef<int64_t> values, int64_t min) -> LogicalResult {
     for (int64_t value : values)
-      if ((value < least || value > most) && !ShapedType::isDynamic(value))
-        return emitError() << name << " must be in [" << least << ", " << most << "], but are ["
+      if ((value < min || value > max) && !ShapedType::isDynamic(value))
+        return emitError() << name << " must be in [" << min << ", " << max << "], but are ["
                            << values << "]";
     return success();
   };

@@ -160,12 +160,12 @@ FailureOr<RankedTensorType> PadOp::inferType(Adaptor adaptor, EmitError emitErro
       return emitError() << "low " << low[dim] << " and high " << high[dim] << " do not fit dim "
                          << dim << " of " << input;
     // The repeated elements must exist.
-    int64_t most = mode == PadMode::Constant  ? unlimited
-                   : mode == PadMode::Edge    ? (cropped > 0 ? unlimited : 0)
-                   : mode == PadMode::Reflect ? std::max<int64_t>(cropped - 1, 0)
-                                              : cropped;
-    if (low[dim] > most || high[dim] > most)
-      return emitError() << "mode " << stringifyPadMode(mode) << " can add at most " << most
+    int64_t max = mode == PadMode::Constant  ? unlimited
+                  : mode == PadMode::Edge    ? (cropped > 0 ? unlimited : 0)
+                  : mode == PadMode::Reflect ? std::max<int64_t>(cropped - 1, 0)
+                                             : cropped;
+    if (low[dim] > max || high[dim] > max)
+      return emitError() << "mode " << stringifyPadMode(mode) << " can add at most " << max
                          << " elements on a side of dim " << dim << " of " << input << ", not "
                          << std::max(low[dim], high[dim]);
     shape.push_back(padded);

@@ -128,11 +128,11 @@ Value ClipOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   if (isFloatScalar(x))
     return s.clip(x, low, high);
   bool unsignedElements = hasUnsignedElements(getInput());
-  Value least = buildScalarConstant(builder, loc, x.getType(), std::ceil(low), unsignedElements);
-  Value most = buildScalarConstant(builder, loc, x.getType(), std::floor(high), unsignedElements);
+  Value min = buildScalarConstant(builder, loc, x.getType(), std::ceil(low), unsignedElements);
+  Value max = buildScalarConstant(builder, loc, x.getType(), std::floor(high), unsignedElements);
   if (unsignedElements)
-    return s.op<arith::MinUIOp>(s.op<arith::MaxUIOp>(x, least), most);
-  return s.op<arith::MinSIOp>(s.op<arith::MaxSIOp>(x, least), most);
+    return s.op<arith::MinUIOp>(s.op<arith::MaxUIOp>(x, min), max);
+  return s.op<arith::MinSIOp>(s.op<arith::MaxSIOp>(x, min), max);
 }
 
 Value NotOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {

@@ -263,12 +263,12 @@ Tensor unpooled(LayerContext &c, const Dims &dims) {
   std::vector<int64_t> begins;
   for (int64_t i = 0; i < planes[0] * planes[1]; ++i)
     begins.push_back(i * dims[2] * dims[3]);
-  Tensor places = c.node("Cast", {mask}, mask.dims, {{"to", int64_t(onnx::TensorProto::INT64)}});
-  Tensor all = c.node("Add", {places, c.reshape(c.ints(begins), planes)}, mask.dims);
-  // A place outside its plane would be one of another plane; the kernel refuses -1.
+  Tensor positions = c.node("Cast", {mask}, mask.dims, {{"to", int64_t(onnx::TensorProto::INT64)}});
+  Tensor all = c.node("Add", {positions, c.reshape(c.ints(begins), planes)}, mask.dims);
+  // A position outside its plane would be one of another plane; the kernel refuses -1.
   Tensor none = c.ints({-1});
-  Tensor isBelow = c.node("Less", {places, c.ints({dims[2] * dims[3]})}, mask.dims);
-  Tensor fits = c.node("And", {isBelow, c.node("Less", {none, places}, mask.dims)}, mask.dims);
+  Tensor isBelow = c.node("Less", {positions, c.ints({dims[2] * dims[3]})}, mask.dims);
+  Tensor fits = c.node("And", {isBelow, c.node("Less", {none, positions}, mask.dims)}, mask.dims);
   all = c.node("Where", {fits, all, none}, mask.dims);
   // The window that gives the result its size by itself; where it lies means nothing here.
   const Dims window = {dims[2] - mask.dims[2] + 1, dims[3] - mask.dims[3] + 1};

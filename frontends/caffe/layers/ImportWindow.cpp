@@ -222,8 +222,8 @@ void importPooling(LayerContext &c) {
     if (c.failed())
       return;
     const int64_t plane = c.bottom().dims[2] * c.bottom().dims[3];
-    Tensor places = c.node("Mod", {both[1], c.ints({plane})}, dims);
-    Tensor mask = c.node("Cast", {places}, dims, {{"to", int64_t(onnx::TensorProto::FLOAT)}});
+    Tensor positions = c.node("Mod", {both[1], c.ints({plane})}, dims);
+    Tensor mask = c.node("Cast", {positions}, dims, {{"to", int64_t(onnx::TensorProto::FLOAT)}});
     return c.setTops({both[0], mask});
   }
   if (isMax)

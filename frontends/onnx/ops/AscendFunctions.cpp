@@ -66,12 +66,12 @@ onnx::FunctionProto batchMultiClassNms(const onnx::NodeProto &node, std::string 
                                                 selected, w.make("GatherND", {scores, selected})});
   const std::string row = w.make("Reshape", {left, list({batch, w.integers({-1})})});
   const std::string longer = w.make("Pad", {row, w.integers({0, 0, 0, total}), none});
-  w.add("TopK", {longer, w.integers({total})}, {"best", "places"}, {{"axis", int64_t(1)}});
+  w.add("TopK", {longer, w.integers({total})}, {"best", "positions"}, {{"axis", int64_t(1)}});
   const std::string isBox = w.make("Greater", {"best", w.number(-1e29)});
   const std::string all =
       w.make("Pad", {w.make("Reshape", {boxes, list({batch, w.integers({-1}), four})}),
                      w.integers({0, 0, 0, 0, total, 0})});
-  const std::string at = w.make("Unsqueeze", {"places", w.integers({2})});
+  const std::string at = w.make("Unsqueeze", {"positions", w.integers({2})});
   const std::string taken = w.make("GatherND", {all, at}, {{"batch_dims", int64_t(1)}});
   // Not a product with 0: what is taken there may be infinite.
   const std::string zero = w.number(0);
@@ -79,7 +79,7 @@ onnx::FunctionProto batchMultiClassNms(const onnx::NodeProto &node, std::string 
         {w.make("Where", {w.make("Unsqueeze", {isBox, w.integers({2})}), taken, zero}), "boxes"},
         {"b"});
   w.add("CastLike", {w.make("Where", {isBox, "best", zero}), "scores"}, {"s"});
-  const std::string ofClass = w.make("Cast", {w.make("Div", {"places", count})}, toReal);
+  const std::string ofClass = w.make("Cast", {w.make("Div", {"positions", count})}, toReal);
   w.add("CastLike", {w.make("Where", {isBox, ofClass, zero}), "scores"}, {"c"});
   const std::string whole = w.make("Cast", {isBox}, {{"to", int64_t(onnx::TensorProto::INT32)}});
   w.add("ReduceSum", {whole, w.integers({1})}, {"n"}, {{"keepdims", int64_t(0)}});

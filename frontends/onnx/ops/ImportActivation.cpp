@@ -114,8 +114,8 @@ void importClipV11(NodeContext &n) {
       return values && values->size() == 1 ? values->front() : otherwise;
     };
     double infinity = std::numeric_limits<double>::infinity();
-    double least = bound(1, -infinity), most = bound(2, infinity);
-    return n.setOutput(n.create<graph::ClipOp>(input, APFloat(least), APFloat(most)));
+    double min = bound(1, -infinity), max = bound(2, infinity);
+    return n.setOutput(n.create<graph::ClipOp>(input, APFloat(min), APFloat(max)));
   }
   Value result = input;
   if (low)

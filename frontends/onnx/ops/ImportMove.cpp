@@ -151,10 +151,10 @@ void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints
     // INT64_MIN and INT64_MAX mean "to the end", the largest number of 32 or 64 bits backward as
     // well.
     const bool toEnd = (*ends)[i] == INT32_MAX || (*ends)[i] == INT64_MAX;
-    auto position = [&](int64_t value, int64_t least, int64_t most) {
+    auto position = [&](int64_t value, int64_t min, int64_t max) {
       if (value < 0)
         value = value < -dim ? INT64_MIN : value + dim;
-      return std::clamp(value, least, most);
+      return std::clamp(value, min, max);
     };
     int64_t first, last, length;
     if (step > 0) {

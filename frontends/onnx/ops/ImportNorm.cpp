@@ -218,8 +218,8 @@ void importLpNormalization(NodeContext &n) {
     return;
   // Zeros stay zeros.
   auto floatType = cast<FloatType>(n.elementType(input));
-  double least = APFloat::getSmallestNormalized(floatType.getFloatSemantics()).convertToDouble();
-  n.setOutput(n.div(input, n.create<graph::MaxOp>(norm, n.scalarLike(least, norm))));
+  double min = APFloat::getSmallestNormalized(floatType.getFloatSemantics()).convertToDouble();
+  n.setOutput(n.div(input, n.create<graph::MaxOp>(norm, n.scalarLike(min, norm))));
 }
 
 /// Builds x / (bias + alpha / size * sum of x^2 over adjacent channels)^beta. The sum is an average

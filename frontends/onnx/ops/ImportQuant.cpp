@@ -96,14 +96,14 @@ void importDynamicQuantizeLinear(NodeContext &n) {
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(input)));
   Value zero = n.scalarLike(0, input);
   auto end = [&](ReduceKind kind) { return n.reduce(kind, input, axes, /*keepdims=*/false); };
-  Value least = n.create<graph::MinOp>(end(ReduceKind::Min), zero);
-  Value most = n.create<graph::MaxOp>(end(ReduceKind::Max), zero);
-  Value range = n.div(n.sub(most, least), n.scalarLike(255, input));
+  Value min = n.create<graph::MinOp>(end(ReduceKind::Min), zero);
+  Value max = n.create<graph::MaxOp>(end(ReduceKind::Max), zero);
+  Value range = n.div(n.sub(max, min), n.scalarLike(255, input));
   // All elements are 0: any scale will do.
   Value isFlat = n.create<graph::CompareOp>(range, zero, graph::ComparePredicate::Eq);
   Value scale = n.create<graph::WhereOp>(isFlat, n.scalarLike(1, input), range);
   Type u8 = IntegerType::get(n.builder().getContext(), 8, IntegerType::Unsigned);
-  Value zeroPoint = saturate(n, n.div(n.create<graph::NegOp>(least), scale), Value(), u8);
+  Value zeroPoint = saturate(n, n.div(n.create<graph::NegOp>(min), scale), Value(), u8);
   n.setOutput(0, saturate(n, n.div(input, scale), zeroPoint, u8));
   n.setOutput(1, scale);
   n.setOutput(2, zeroPoint);

@@ -201,32 +201,32 @@ bool GraphImporter::hasBatchInFront(Value value) {
     Value next = pending.back();
     Operation *op = next.getDefiningOp();
     const size_t before = pending.size();
-    if (op && !batchPlaces.contains(next))
+    if (op && !batchAxes.contains(next))
       for (Value operand : op->getOperands())
-        if (!batchPlaces.contains(operand))
+        if (!batchAxes.contains(operand))
           pending.push_back(operand);
     if (pending.size() > before)
       continue;
     pending.pop_back();
-    if (batchPlaces.contains(next))
+    if (batchAxes.contains(next))
       continue;
     auto type = dyn_cast<RankedTensorType>(next.getType());
     const bool canHave = type && type.getRank() > 0 && type.getDimSize(0) % batch->to == 0;
     // What a region reads is no operand of its op.
-    BatchPlace place = op && op->getNumRegions() == 0 ? BatchPlace::None : BatchPlace::Front;
+    BatchAxis axis = op && op->getNumRegions() == 0 ? BatchAxis::None : BatchAxis::Front;
     if (op)
       for (Value from : op->getOperands())
-        place = std::max(place, batchPlaces.lookup(from));
+        axis = std::max(axis, batchAxes.lookup(from));
     // A transpose that takes the batch from the front is undone by one that brings another axis
     // there.
     if (auto transpose = dyn_cast_or_null<graph::TransposeOp>(op);
-        transpose && place != BatchPlace::None && transpose.getPermutation().front() != 0)
-      place = place == BatchPlace::Front ? BatchPlace::Elsewhere : BatchPlace::Front;
-    if (place == BatchPlace::Front && !canHave)
-      place = BatchPlace::Elsewhere;
-    batchPlaces.try_emplace(next, place);
+        transpose && axis != BatchAxis::None && transpose.getPermutation().front() != 0)
+      axis = axis == BatchAxis::Front ? BatchAxis::Elsewhere : BatchAxis::Front;
+    if (axis == BatchAxis::Front && !canHave)
+      axis = BatchAxis::Elsewhere;
+    batchAxes.try_emplace(next, axis);
   }
-  return batchPlaces.lookup(value) == BatchPlace::Front;
+  return batchAxes.lookup(value) == BatchAxis::Front;
 }
 
 ArrayRef<OpRow> shapeRows() {

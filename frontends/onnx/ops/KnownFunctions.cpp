@@ -93,9 +93,9 @@ FunctionProto qLinearConv(const NodeProto &node, std::string &problem) {
 /// Rows of tables are chosen as integers; what they stand for is added and normalized. Segments and
 /// the mask may be left out.
 FunctionProto qEmbedLayerNormalization(const NodeProto &node, std::string &) {
-  FunctionWriter w({"ids", "segments", "words", "places", "kinds", "gamma", "beta", "mask",
-                    "words_scale", "places_scale", "kinds_scale", "gamma_scale", "beta_scale",
-                    "words_zero", "places_zero", "kinds_zero", "gamma_zero", "beta_zero"},
+  FunctionWriter w({"ids", "segments", "words", "positions", "kinds", "gamma", "beta", "mask",
+                    "words_scale", "positions_scale", "kinds_scale", "gamma_scale", "beta_scale",
+                    "words_zero", "positions_zero", "kinds_zero", "gamma_zero", "beta_zero"},
                    {"y", "lengths"});
   w.setDefault("epsilon", 1e-12f);
   auto real = [&](const std::string &table, const std::string &rows) {
@@ -105,7 +105,7 @@ FunctionProto qEmbedLayerNormalization(const NodeProto &node, std::string &) {
   const std::string zero = w.integers({0});
   std::string sum =
       w.make("Add", {real("words", w.make("Gather", {"words", "ids"})),
-                     real("places", w.make("Slice", {"places", zero, length, zero}))});
+                     real("positions", w.make("Slice", {"positions", zero, length, zero}))});
   if (hasInput(node, 1) && hasInput(node, 4))
     sum = w.make("Add", {sum, real("kinds", w.make("Gather", {"kinds", "segments"}))});
   NodeProto &norm =
@@ -166,7 +166,7 @@ FunctionProto range(const NodeProto &node, std::string &) {
   return w.take();
 }
 
-/// The values in the order of their first place, the number of each element's value, and the
+/// The values in the order of their first position, the number of each element's value, and the
 /// counts.
 FunctionProto unique(const NodeProto &, std::string &) {
   FunctionWriter w({"x"}, {"y", "idx", "counts"});

@@ -13,17 +13,17 @@ using Names = FunctionWriter::Names;
 
 constexpr int64_t widest = 64;
 
-/// Returns the list attribute `name` of `count` numbers of `least` to 64, or `fallback` for each.
-Ints pairOf(const onnx::NodeProto &node, llvm::StringRef name, size_t count, int64_t least,
+/// Returns the list attribute `name` of `count` numbers of `min` to 64, or `fallback` for each.
+Ints pairOf(const onnx::NodeProto &node, llvm::StringRef name, size_t count, int64_t min,
             int64_t fallback, std::string &problem) {
   const onnx::AttributeProto *attribute = findAttribute(node, name);
   if (!attribute)
     return Ints(count, fallback);
   Ints values(attribute->ints().begin(), attribute->ints().end());
   if (values.size() != count ||
-      llvm::any_of(values, [&](int64_t value) { return value < least || value > widest; }))
+      llvm::any_of(values, [&](int64_t value) { return value < min || value > widest; }))
     problem = "attribute '" + name.str() + "' must have " + std::to_string(count) + " numbers of " +
-              std::to_string(least) + " to " + std::to_string(widest);
+              std::to_string(min) + " to " + std::to_string(widest);
   return values;
 }
 
@@ -86,9 +86,9 @@ onnx::FunctionProto maskedMaxPool(const onnx::NodeProto &node, std::string &prob
   const std::string paddedMask = w.make("Pad", {w.make("Cast", {mask}, toMask), borders, one});
   // The first pixel of each plane is seen whatever its mask says.
   const std::string size = w.make("Shape", {paddedMask}, {{"start", int64_t(2)}});
-  auto along = [&](int64_t axis, int64_t place) {
+  auto along = [&](int64_t axis, int64_t position) {
     const std::string length = w.make("Squeeze", {w.make("Gather", {size, w.integers({axis})})});
-    return w.make("Equal", {w.make("Range", {zero, length, unit}), w.integers({place})});
+    return w.make("Equal", {w.make("Range", {zero, length, unit}), w.integers({position})});
   };
   const std::string first =
       w.make("And", {w.make("Unsqueeze", {along(0, pads[0]), w.integers({1})}),
@@ -118,13 +118,13 @@ onnx::FunctionProto maskedMaxPool(const onnx::NodeProto &node, std::string &prob
 }
 
 /// A word is a row of [words, length] numbers of characters, 0 behind its end. Its vector is the
-/// maximum of tanh(convolution of its characters' vectors) over the places where the window fits
+/// maximum of tanh(convolution of its characters' vectors) over the positions where the window fits
 /// into as many characters as the word has, and at least into one window.
 onnx::FunctionProto wordEmbedding(const onnx::NodeProto &, std::string &) {
   FunctionWriter w({"words", "filters", "bias", "characters"}, {"y"});
   const std::string image =
       w.make("Unsqueeze", {w.make("Gather", {"characters", "words"}), w.integers({1})});
-  // [words, filters, places]
+  // [words, filters, positions]
   const std::string values = w.make(
       "Squeeze", {w.make("Tanh", {w.make("Conv", {image, "filters", "bias"})}), w.integers({3})});
 
@@ -139,20 +139,20 @@ onnx::FunctionProto wordEmbedding(const onnx::NodeProto &, std::string &) {
       w.make("ReduceSum", {w.make("Cast", {isCharacter}, toIndex), w.integers({1})});
   const std::string window =
       w.make("Shape", {"filters"}, {{"start", int64_t(2)}, {"end", int64_t(3)}});
-  const std::string places =
+  const std::string positions =
       w.make("Add", {w.make("Sub", {w.make("Max", {length, window}), window}), w.integers({1})});
-  const std::string place =
+  const std::string position =
       w.make("Range", {w.make("Squeeze", {w.integers({0})}),
                        w.make("Squeeze", {w.make("Shape", {values}, {{"start", int64_t(2)}})}),
                        w.make("Squeeze", {w.integers({1})})});
-  const std::string counts =
-      w.make("Unsqueeze", {w.make("Less", {w.make("Unsqueeze", {place, w.integers({0})}), places}),
-                           w.integers({1})});
+  const std::string counts = w.make(
+      "Unsqueeze", {w.make("Less", {w.make("Unsqueeze", {position, w.integers({0})}), positions}),
+                    w.integers({1})});
   // Below every tanh.
   const std::string hidden = w.make("Where", {counts, values, w.number(-2)});
-  const std::string most =
+  const std::string max =
       w.make("ReduceMax", {hidden, w.integers({2})}, {{"keepdims", int64_t(0)}});
-  w.add("Where", {w.make("Unsqueeze", {isWord, w.integers({1})}), most, w.number(0)}, {"y"});
+  w.add("Where", {w.make("Unsqueeze", {isWord, w.integers({1})}), max, w.number(0)}, {"y"});
   return w.take();
 }
 

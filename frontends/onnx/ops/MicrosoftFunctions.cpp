@@ -16,7 +16,7 @@ using AttributeType = onnx::AttributeProto;
 } // namespace
 
 /// A token gets the score -inf where it would repeat `ngram_size` tokens: where those in front of
-/// one of its places are the last ones.
+/// one of its indices are the last ones.
 onnx::FunctionProto ngramRepeatBlock(const onnx::NodeProto &node, std::string &problem) {
   constexpr int64_t longest = 64;
   const int64_t size = integerOf(node, "ngram_size", 0);
@@ -191,10 +191,10 @@ onnx::FunctionProto cropAndResize(const onnx::NodeProto &node, std::string &prob
   auto pixelsAt = [&](const std::string &row, const std::string &column) {
     const std::string line =
         w.make("Mul", {w.make("Add", {first, w.make("Cast", {row}, toIndex)}), width});
-    const std::string place =
+    const std::string index =
         w.make("Add", {w.make("Unsqueeze", {line, w.integers({2})}),
                        w.make("Unsqueeze", {w.make("Cast", {column}, toIndex), w.integers({1})})});
-    return w.make("Gather", {pixels, place});
+    return w.make("Gather", {pixels, index});
   };
   std::string result;
   if (mode == "nearest") {

@@ -93,12 +93,12 @@ Value saturate(NodeContext &n, Value scaled, Value zeroPoint, Type type) {
   if (n.failed())
     return {};
   unsigned width = integer.getWidth();
-  double least = integer.isUnsigned() ? 0 : -static_cast<double>(1 << (width - 1));
-  double most = least + (1 << width) - 1;
+  double min = integer.isUnsigned() ? 0 : -static_cast<double>(1 << (width - 1));
+  double max = min + (1 << width) - 1;
   Value rounded = n.create<graph::RoundOp>(scaled);
   if (zeroPoint)
     rounded = n.add(rounded, n.cast(zeroPoint, f32(n)));
-  return n.cast(n.create<graph::ClipOp>(rounded, APFloat(least), APFloat(most)), type);
+  return n.cast(n.create<graph::ClipOp>(rounded, APFloat(min), APFloat(max)), type);
 }
 
 } // namespace atc::onnx_import

@@ -97,15 +97,15 @@ int64_t SearchGraph::vocabulary() const {
 }
 
 std::string SearchGraph::orderDecoder() {
-  auto place = inputs.begin();
+  auto next = inputs.begin();
   for (const char *name : {"input_ids", "position_ids", "attention_mask"}) {
-    auto found = std::find_if(place, inputs.end(),
+    auto found = std::find_if(next, inputs.end(),
                               [&](const onnx::ValueInfoProto &one) { return one.name() == name; });
     if (found == inputs.end())
       return "its decoder has no input '" + std::string(name) + "', which it must have beside " +
              "one past per layer";
-    std::rotate(place, found, found + 1);
-    const int64_t element = place++->type().tensor_type().elem_type();
+    std::rotate(next, found, found + 1);
+    const int64_t element = next++->type().tensor_type().elem_type();
     if (element != TensorProto::INT32 && element != TensorProto::INT64)
       return "input '" + std::string(name) + "' of its decoder has the type " +
              nameElementType(element) + ", expected INT32 or INT64";
@@ -184,16 +184,16 @@ std::string sampleTokens(SearchWriter &w, const NodeProto &node, const std::stri
     return w.make("CumSum", {shares, w.index(1)}, {{"exclusive", int64_t(exclusive)}});
   };
   const std::string sums = sumsOf(sorted, isCustom);
-  const std::string place = w.reshape(w.steps(size, w.index(1)), {1, -1});
+  const std::string position = w.reshape(w.steps(size, w.index(1)), {1, -1});
   std::string isLeft;
   if (isCustom) { // all behind the first one with which the sum is above top_p
     isLeft = w.make("And", {w.make("Greater", {sums, w.number(share)}),
-                            w.make("Greater", {place, w.index(0)})});
+                            w.make("Greater", {position, w.index(0)})});
   } else {
     const std::string end =
         w.make("Sub", {size, w.index(integerOf(node, "min_tokens_to_keep", 0))});
     isLeft = w.make("And", {w.make("Not", {w.make("Greater", {sums, w.number(1 - share)})}),
-                            w.make("Less", {place, end})});
+                            w.make("Less", {position, end})});
   }
   const std::string filter = w.number(numberOf(node, "filter_value", -1e20f));
   const std::string total = sumsOf(w.make("Where", {isLeft, filter, sorted}), false);

@@ -19,7 +19,7 @@ public:
                onnx::NodeProto &node);
 
 protected:
-  /// Returns an input, by the place that it has for a greedy search and for one with beams.
+  /// Returns an input, by the position that it has for a greedy search and for one with beams.
   std::string input(int greedy, int beam) const {
     const int at = isBeam ? beam : greedy;
     return at >= 0 && hasInput(node, at) ? node.input(at) : "";

@@ -31,13 +31,14 @@ std::string denseLayouts(FunctionWriter &w) {
       w.make("ReduceSum", {w.make("Cast", {isBehind}, toIndex), w.integers({1})},
              {{"keepdims", int64_t(0)}});
   const std::string column = w.make("Max", {w.make("Cast", {"columns"}, toIndex), none});
-  const std::string place = w.make("Add", {w.make("Mul", {row, rows}), column});
+  const std::string position = w.make("Add", {w.make("Mul", {row, rows}), column});
   const std::string layouts = slice(w, shape, 0, 1, 0);
   const std::string size = w.make("Mul", {w.make("Add", {rows, w.integers({1})}), rows});
   const std::string zeros =
       w.make("Expand", {w.number(0), w.make("Concat", {layouts, size}, {{"axis", int64_t(0)}})});
-  const std::string ones = w.make("Expand", {w.number(1), w.make("Shape", {place})});
-  const std::string flat = w.make("ScatterElements", {zeros, place, ones}, {{"axis", int64_t(1)}});
+  const std::string ones = w.make("Expand", {w.number(1), w.make("Shape", {position})});
+  const std::string flat =
+      w.make("ScatterElements", {zeros, position, ones}, {{"axis", int64_t(1)}});
   return w.make("Reshape", {flat, w.make("Concat", {layouts, w.integers({-1}), rows},
                                          {{"axis", int64_t(0)}})});
 }

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace atc::onnx_import {
 
-/// Reads a list of `count` values of at least `least`; all are `otherwise` where it is omitted.
-static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t count, int64_t least,
+/// Reads a list of `count` values of at least `min`; all are `otherwise` where it is omitted.
+static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t count, int64_t min,
                                      int64_t otherwise) {
   std::optional<SmallVector<int64_t>> values = n.intsAttr(name);
   if (!values)
@@ -16,8 +16,8 @@ static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t coun
   if (values->size() != count)
     n.failAttribute(name, "has " + Twine(values->size()) + " values, expected " + Twine(count));
   for (int64_t value : *values)
-    if (value < least || value > maxWindow)
-      n.failAttribute(name, Twine(value) + " is out of range, expected " + Twine(least) + " to " +
+    if (value < min || value > maxWindow)
+      n.failAttribute(name, Twine(value) + " is out of range, expected " + Twine(min) + " to " +
                                 Twine(maxWindow));
   return *values;
 }

@@ -63,7 +63,7 @@ private:
   std::vector<SingleOp> readList(const Json &list) {
     std::vector<SingleOp> ops;
     for (size_t i = 0; i < list.size(); ++i) {
-      place = origin + ", operator " + std::to_string(i);
+      location = origin + ", operator " + std::to_string(i);
       ops.push_back(readOp(list[i]));
     }
     return ops;
@@ -74,16 +74,16 @@ private:
     op.type = text(json, "op");
     op.name = text(json, "name");
     if (op.type.empty()) {
-      diagnostics.error("E10026", place + ": \"op\", the type of the operator, is missing");
+      diagnostics.error("E10026", location + ": \"op\", the type of the operator, is missing");
       return op;
     }
-    place += " (" + op.type + ")";
+    location += " (" + op.type + ")";
     if (StringRef(op.name).contains('/') || op.name == "..")
-      diagnostics.error("E10026", place + ": \"name\" must be the name of a file, not a path");
+      diagnostics.error("E10026", location + ": \"name\" must be the name of a file, not a path");
     readTensors(json, "input_desc", op.inputs);
     readTensors(json, "output_desc", op.outputs);
     if (op.outputs.empty())
-      diagnostics.error("E10027", place + ": \"output_desc\" describes no tensor");
+      diagnostics.error("E10027", location + ": \"output_desc\" describes no tensor");
     readAttributes(json, op);
     return op;
   }
@@ -98,12 +98,13 @@ private:
     if (list == json.end())
       return;
     if (!list->is_array()) {
-      diagnostics.error("E10027", place + ": \"" + key + "\" must be a list of tensors");
+      diagnostics.error("E10027", location + ": \"" + key + "\" must be a list of tensors");
       return;
     }
     isOutput = StringRef(key) == "output_desc";
     for (size_t i = 0; i < list->size(); ++i)
-      tensors.push_back(readTensor((*list)[i], place + ", " + key + "[" + std::to_string(i) + "]"));
+      tensors.push_back(
+          readTensor((*list)[i], location + ", " + key + "[" + std::to_string(i) + "]"));
   }
 
   SingleOpTensor readTensor(const Json &json, const std::string &where) {
@@ -185,7 +186,7 @@ private:
     for (size_t i = 0; i < list->size(); ++i) {
       const Json &item = list->is_array() ? (*list)[i] : *list;
       SingleOpAttribute attribute = {text(item, "name"), text(item, "type"), nullptr};
-      const std::string where = place + ", attr[" + std::to_string(i) + "]";
+      const std::string where = location + ", attr[" + std::to_string(i) + "]";
       if (attribute.name.empty()) {
         diagnostics.error("E10029", where + ": \"name\" is missing");
         continue;
@@ -221,7 +222,7 @@ private:
 
   const std::string &origin;
   Diagnostics &diagnostics;
-  std::string place;     ///< the operator that is read
+  std::string location;  ///< the operator that is read
   bool isOutput = false; ///< whether the tensor that is read is one
 };
 

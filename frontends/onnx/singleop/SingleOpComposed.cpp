@@ -93,13 +93,13 @@ void buildLinSpace(Graph &g) {
     return g.finish(count == 1 ? first : joined(g, {first, last}, 0));
   // Ends are no sums, and the others are counted from the middle: parts of both ends, which cancel
   // each other there, are of little accuracy where the NPU computes in f16.
-  std::vector<double> places;
+  std::vector<double> indices;
   for (double share : ArrayRef(shares).drop_front().drop_back())
-    places.push_back(2 * share - 1);
+    indices.push_back(2 * share - 1);
   const std::string half = constantLike(g, {1}, {0.5});
   const std::string low = g.value("Mul", {first, half}), high = g.value("Mul", {last, half});
   const std::string steps =
-      g.value("Mul", {g.value("Sub", {high, low}), constantLike(g, {count - 2}, places)});
+      g.value("Mul", {g.value("Sub", {high, low}), constantLike(g, {count - 2}, indices)});
   const std::string between = g.value("Add", {g.value("Add", {low, high}), steps});
   g.finish(joined(g, {first, between, last}, 0));
 }

@@ -191,8 +191,8 @@ void buildLpNorm(Graph &g) {
   const std::string axes = g.addInts(g.getInts("axes", {})), norm = g.fresh();
   auto &node = g.node(power == 1 ? "ReduceL1" : "ReduceL2", {g.x[0], axes}, {norm});
   Graph::setInt(node, "keepdims", g.getBool("keepdim"));
-  const double least = g.getFloat("epsilon", 0);
-  g.finish(least > 0 ? g.value("Max", {norm, g.addScalar(least)}) : norm);
+  const double min = g.getFloat("epsilon", 0);
+  g.finish(min > 0 ? g.value("Max", {norm, g.addScalar(min)}) : norm);
 }
 
 /// Computes whether all, or any, elements along axes are true.

@@ -381,9 +381,9 @@ private:
     Names tensors = x;
     Ints axis = getInts("concat_dim", {});
     if (axis.empty()) {
-      const size_t place = op.type == "Concat" ? 0 : op.inputs.size() - 1;
-      axis = getIntsOfInput(place, "concat_dim");
-      tensors.erase(tensors.begin() + place);
+      const size_t position = op.type == "Concat" ? 0 : op.inputs.size() - 1;
+      axis = getIntsOfInput(position, "concat_dim");
+      tensors.erase(tensors.begin() + position);
     }
     if (axis.empty() || tensors.empty())
       return fail("\"concat_dim\" is missing");

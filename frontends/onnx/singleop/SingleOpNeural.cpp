@@ -169,16 +169,16 @@ void buildInstanceNorm(Graph &g) {
   Ints axes;
   for (int64_t i = 2; i < g.rankOf(0); ++i)
     axes.push_back(i);
-  const std::string image = g.image(), places = g.addInts(axes);
+  const std::string image = g.image(), positions = g.addInts(axes);
   const auto write = [&](size_t output, const std::string &found) {
     g.write(output, g.op.inputs[0].format == kNHWC ? g.transpose(found, {0, 2, 3, 1}) : found);
   };
-  const std::string mean = g.value("ReduceMean", {image, places});
+  const std::string mean = g.value("ReduceMean", {image, positions});
   write(1, mean);
   if (g.y.size() < 3)
     return;
   const std::string difference = g.value("Sub", {image, mean});
-  write(2, g.value("ReduceMean", {g.value("Mul", {difference, difference}), places}));
+  write(2, g.value("ReduceMean", {g.value("Mul", {difference, difference}), positions}));
 }
 
 /// Divides x by the root of the mean of its squares, times gamma (GemmaRmsNorm: 1 + gamma); writes

@@ -70,9 +70,9 @@ void importDenseBincount(NodeContext &n) {
     return;
   if (!size)
     return importBincountOfAnySize(n);
-  constexpr int64_t most = 1 << 20;
-  if (*size < 0 || *size > most)
-    return n.failInput(1, "is " + Twine(*size) + ", expected 0 to " + Twine(most) +
+  constexpr int64_t max = 1 << 20;
+  if (*size < 0 || *size > max)
+    return n.failInput(1, "is " + Twine(*size) + ", expected 0 to " + Twine(max) +
                               ": give minlength and maxlength the number of values");
   const int64_t rank = n.rank(numbers);
   SmallVector<int64_t> dims(n.shape(numbers));

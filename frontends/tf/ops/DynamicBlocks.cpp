@@ -59,9 +59,9 @@ SmallVector<int64_t> readBlockSizes(NodeContext &n) {
     n.failInput(0, "has no known rank");
     return {};
   }
-  constexpr int64_t most = 1 << 20;
+  constexpr int64_t max = 1 << 20;
   for (int64_t size : sizes)
-    if (size < 1 || size > most)
+    if (size < 1 || size > max)
       n.failInput(1, "has the block size " + Twine(size) + ", which is out of range");
   if (sizes.empty() || static_cast<int64_t>(sizes.size()) + 1 > n.rank(image))
     n.failNode("its " + Twine(sizes.size()) + " blocks do not fit a tensor of rank " +

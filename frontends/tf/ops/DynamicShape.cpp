@@ -399,9 +399,9 @@ void mirrorWithEdges(NodeContext &n, Value value, Value pads) {
     Value sides = m.squeeze(m.slice(pads, axis, axis + 1, 0), {0});
     Value low = m.element(sides, 0), size = m.dim(value, axis), twice = m.add(size, size);
     Value number = m.sub(m.count(m.add(size, m.add(low, m.element(sides, 1)))), low);
-    Value place = n.callHost("Mod", {number, twice}, {n.hostInts("fmod", {0})});
-    place = m.min(place, m.sub(m.sub(twice, m.index(1)), place));
-    value = withKnownDims(n, m.gather(value, place, axis), open, 0);
+    Value position = n.callHost("Mod", {number, twice}, {n.hostInts("fmod", {0})});
+    position = m.min(position, m.sub(m.sub(twice, m.index(1)), position));
+    value = withKnownDims(n, m.gather(value, position, axis), open, 0);
   }
   n.setOutput(value);
 }
@@ -464,7 +464,7 @@ void importScatterNd(NodeContext &n) {
                          {n.hostText("reduction", "add")}));
 }
 
-/// Inputs are the places, the shape of the result, what goes there, and what is everywhere else.
+/// Inputs are the positions, the shape of the result, what goes there, and what is everywhere else.
 void importSparseToDense(NodeContext &n) {
   Value indices = n.input(0), shape = n.input(1), values = n.input(2), rest = n.input(3);
   if (n.failed())
@@ -472,12 +472,12 @@ void importSparseToDense(NodeContext &n) {
   if (!NodeContext::hasRank(indices) || !NodeContext::hasRank(values))
     return n.failInput(NodeContext::hasRank(indices) ? 2 : 0, "has no known rank");
   TensorMath m(n);
-  Value places = m.toIndex(indices), base = n.callHost("Expand", {rest, indexVector(n, shape)});
+  Value positions = m.toIndex(indices), base = n.callHost("Expand", {rest, indexVector(n, shape)});
   if (n.rank(indices) < 2)
-    places = m.reshape(places, ArrayRef<int64_t>{-1, 1});
+    positions = m.reshape(positions, ArrayRef<int64_t>{-1, 1});
   if (n.rank(values) == 0)
-    values = n.callHost("Expand", {values, m.dims(places, 0, 1)});
-  n.setOutput(n.callHost("ScatterND", {base, places, values}));
+    values = n.callHost("Expand", {values, m.dims(positions, 0, 1)});
+  n.setOutput(n.callHost("ScatterND", {base, positions, values}));
 }
 
 /// Returns the shape that two shapes broadcast to.

@@ -188,12 +188,12 @@ SmallVector<int64_t> readLengths(NodeContext &n, size_t count) {
   SmallVector<int64_t> lengths = n.constantInts(1);
   if (n.failed())
     return {};
-  constexpr int64_t most = 1 << 24;
+  constexpr int64_t max = 1 << 24;
   if (lengths.size() != count)
     n.failInput(1, "has " + Twine(lengths.size()) + " elements, expected " + Twine(count));
   for (int64_t length : lengths)
-    if (length < 1 || length > most)
-      n.failInput(1, "has the length " + Twine(length) + ", expected 1 to " + Twine(most));
+    if (length < 1 || length > max)
+      n.failInput(1, "has the length " + Twine(length) + ", expected 1 to " + Twine(max));
   return n.failed() ? SmallVector<int64_t>() : lengths;
 }
 

@@ -191,10 +191,12 @@ void importClip(NodeContext &n) {
   if (n.failed())
     return;
   // Where the bounds contradict each other the lower one holds; that of the op is the upper one.
-  ElementsAttr least, most;
-  if (n.isFloat(input) && matchPattern(low, m_Constant(&least)) && least.getNumElements() == 1 &&
-      matchPattern(high, m_Constant(&most)) && most.getNumElements() == 1)
-    if (const double from = readFloats(least).front(), to = readFloats(most).front(); from <= to)
+  ElementsAttr minValue, maxValue;
+  if (n.isFloat(input) && matchPattern(low, m_Constant(&minValue)) &&
+      minValue.getNumElements() == 1 && matchPattern(high, m_Constant(&maxValue)) &&
+      maxValue.getNumElements() == 1)
+    if (const double from = readFloats(minValue).front(), to = readFloats(maxValue).front();
+        from <= to)
       return n.setOutput(n.create<graph::ClipOp>(input, APFloat(from), APFloat(to)));
   n.setOutput(n.create<graph::MaxOp>(n.create<graph::MinOp>(input, high), low));
 }

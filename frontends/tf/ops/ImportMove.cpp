@@ -164,9 +164,9 @@ void importStridedSlice(NodeContext &n) {
       continue;
     }
     step = std::clamp(step, -maxDim, maxDim);
-    int64_t least = step > 0 ? 0 : -1, most = step > 0 ? dim : dim - 1;
+    int64_t min = step > 0 ? 0 : -1, max = step > 0 ? dim : dim - 1;
     auto position = [&](int64_t value, bool isOpen, int64_t open) {
-      return isOpen ? open : std::clamp(value < 0 ? value + dim : value, least, most);
+      return isOpen ? open : std::clamp(value < 0 ? value + dim : value, min, max);
     };
     int64_t first = position(begin[i], has(beginMask, i), step > 0 ? 0 : dim - 1);
     int64_t last = position(end[i], has(endMask, i), step > 0 ? dim : -1);

@@ -23,7 +23,7 @@ using graph::ReduceKind;
 // Running sums and products
 //===----------------------------------------------------------------------===//
 
-/// Moves by `by` elements along `axis`; `identity` takes the places left free.
+/// Moves by `by` elements along `axis`; `identity` takes the locations left free.
 Value shift(NodeContext &n, Value value, int64_t axis, int64_t by, bool down, double identity) {
   if (n.failed())
     return {};
@@ -63,7 +63,7 @@ template <typename OpTy> void importScan(NodeContext &n) {
 
 /// Returns, for rows [B, N], the position [B, N] of every element in its sorted row; equal
 /// elements keep their order.
-Value placesInRow(NodeContext &n, Value rows, bool descending) {
+Value ranksInRow(NodeContext &n, Value rows, bool descending) {
   if (n.failed())
     return {};
   int64_t count = n.shape(rows)[0], size = n.shape(rows)[1];
@@ -79,10 +79,10 @@ Value placesInRow(NodeContext &n, Value rows, bool descending) {
   return n.reduce(ReduceKind::Sum, n.cast(before, index), {2}, /*keepdims=*/false);
 }
 
-/// The elements of `rows` [B, N] at the places `first` and following: [B, count].
+/// The elements of `rows` [B, N] at the locations `first` and following: [B, count].
 /// With `indices`, their positions.
-Value takePlaces(NodeContext &n, Value rows, Value places, int64_t first, int64_t count,
-                 bool indices) {
+Value takeRanks(NodeContext &n, Value rows, Value locations, int64_t first, int64_t count,
+                bool indices) {
   if (n.failed())
     return {};
   int64_t batch = n.shape(rows)[0], size = n.shape(rows)[1];
@@ -91,7 +91,7 @@ Value takePlaces(NodeContext &n, Value rows, Value places, int64_t first, int64_
     return {};
   Value wanted =
       n.add(indicesAlong(n, 1, 3, count, index), n.scalar(static_cast<double>(first), index));
-  Value isThere = n.compare(n.reshape(places, {batch, 1, size}), wanted, ComparePredicate::Eq);
+  Value isThere = n.compare(n.reshape(locations, {batch, 1, size}), wanted, ComparePredicate::Eq);
   Value from = indices ? indicesAlong(n, 2, 3, size, index) : n.reshape(rows, {batch, 1, size});
   Value chosen = n.create<graph::WhereOp>(isThere, from, n.scalarLike(0, from));
   return n.reduce(ReduceKind::Sum, chosen, {2}, /*keepdims=*/false);
@@ -110,28 +110,28 @@ void importTopK(NodeContext &n) {
   int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back());
   Value rows = n.reshape(input, {batch, size});
   shape.back() = k;
-  Value places = placesInRow(n, rows, /*descending=*/true);
-  n.setOutput(0, n.reshape(takePlaces(n, rows, places, 0, k, false), shape));
-  Value indices = n.reshape(takePlaces(n, rows, places, 0, k, true), shape);
+  Value locations = ranksInRow(n, rows, /*descending=*/true);
+  n.setOutput(0, n.reshape(takeRanks(n, rows, locations, 0, k, false), shape));
+  Value indices = n.reshape(takeRanks(n, rows, locations, 0, k, true), shape);
   n.setOutput(1, n.cast(indices, n.typeAttr("index_type", pb::DT_INT32)));
 }
 
-/// The element that would stand at place `n` of the sorted last axis.
+/// The element that would stand at location `n` of the sorted last axis.
 void importNthElement(NodeContext &n) {
   n.requireRank(0, 1, maxRank);
   Value input = n.input(0);
-  int64_t place = n.constantInt(1);
+  int64_t location = n.constantInt(1);
   bool reverse = n.boolAttr("reverse", false);
   if (n.failed())
     return;
   ArrayRef<int64_t> shape = n.shape(input);
-  if (place < 0 || place >= shape.back())
-    return n.failInput(1, "is " + Twine(place) + ", out of range for " + Twine(shape.back()) +
+  if (location < 0 || location >= shape.back())
+    return n.failInput(1, "is " + Twine(location) + ", out of range for " + Twine(shape.back()) +
                               " elements");
   SmallVector<int64_t> result(shape.drop_back());
   Value rows = n.reshape(input, {ShapedType::getNumElements(result), shape.back()});
-  Value places = placesInRow(n, rows, reverse);
-  n.setOutput(n.reshape(takePlaces(n, rows, places, place, 1, false), result));
+  Value locations = ranksInRow(n, rows, reverse);
+  n.setOutput(n.reshape(takeRanks(n, rows, locations, location, 1, false), result));
 }
 
 //===----------------------------------------------------------------------===//

@@ -94,9 +94,9 @@ void importDilation(NodeContext &n) {
   if (!n.isFloat(image))
     return n.failInput(0, "must hold floats");
   // Pads never win.
-  double least = -std::numeric_limits<double>::infinity();
+  double min = -std::numeric_limits<double>::infinity();
   Value rows = n.reshape(filter, {shape[0] * shape[1], shape[2]}), result;
-  for (auto [index, slice] : llvm::enumerate(slicesOfWindow(n, image, *window, least))) {
+  for (auto [index, slice] : llvm::enumerate(slicesOfWindow(n, image, *window, min))) {
     Value weights =
         n.create<graph::SliceOp>(rows, ArrayRef<int64_t>{static_cast<int64_t>(index), 0},
                                  ArrayRef<int64_t>{1, shape[2]}, ArrayRef<int64_t>{1, 1});

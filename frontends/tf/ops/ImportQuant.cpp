@@ -34,12 +34,12 @@ std::optional<Range> rangeOf(NodeContext &n, double low, double high, double min
   if (mode == "MIN_FIRST") {
     // The smallest number is a multiple of the step, so that 0 is exact.
     auto narrow = static_cast<float>(step);
-    double least = step == 0 ? min : std::round(min / narrow) * narrow;
-    return Range{-low, step, least};
+    double minValue = step == 0 ? min : std::round(min / narrow) * narrow;
+    return Range{-low, step, minValue};
   }
   if (mode == "SCALED") {
-    double least = n.boolAttr("narrow_range", false) ? low + 1 : low;
-    return Range{0, low < 0 ? std::max(min / least, max / high) : max / high, 0};
+    double minValue = n.boolAttr("narrow_range", false) ? low + 1 : low;
+    return Range{0, low < 0 ? std::max(min / minValue, max / high) : max / high, 0};
   }
   n.failAttribute("mode", "is '" + mode + "', expected MIN_COMBINED, MIN_FIRST or SCALED");
   return std::nullopt;
@@ -91,7 +91,7 @@ void fakeQuantize(NodeContext &n, ArrayRef<double> mins, ArrayRef<double> maxes)
     n.failNode("has " + Twine(mins.size()) + " minima and " + Twine(maxes.size()) + " maxima");
   if (n.failed())
     return;
-  SmallVector<float> least, most, steps, inverses;
+  SmallVector<float> minValue, maxValue, steps, inverses;
   for (auto [min, max] : llvm::zip_equal(mins, maxes)) {
     const float first = static_cast<float>(min), last = static_cast<float>(max);
     // A range of nothing but 0 has one number.
@@ -102,8 +102,8 @@ void fakeQuantize(NodeContext &n, ArrayRef<double> mins, ArrayRef<double> maxes)
               .str());
     const float step = isZero ? 1 : (last - first) / (high - low);
     const float zero = std::clamp(std::round(low - first / step), low, high);
-    least.push_back(isZero ? 0 : (low - zero) * step);
-    most.push_back(isZero ? 0 : (high - zero) * step);
+    minValue.push_back(isZero ? 0 : (low - zero) * step);
+    maxValue.push_back(isZero ? 0 : (high - zero) * step);
     steps.push_back(step);
     inverses.push_back(isZero ? 1 : (high - low) / (last - first));
   }
@@ -114,9 +114,9 @@ void fakeQuantize(NodeContext &n, ArrayRef<double> mins, ArrayRef<double> maxes)
     return n.constant(graph::makeConstant<float>(
         RankedTensorType::get({static_cast<int64_t>(values.size())}, element), values));
   };
-  Value from = constant(least);
+  Value from = constant(minValue);
   Value offset =
-      n.sub(n.create<graph::MinOp>(n.create<graph::MaxOp>(input, from), constant(most)), from);
+      n.sub(n.create<graph::MinOp>(n.create<graph::MaxOp>(input, from), constant(maxValue)), from);
   Value number =
       n.create<graph::FloorOp>(n.add(n.mul(offset, constant(inverses)), n.scalar(0.5, element)));
   n.setOutput(n.add(n.mul(number, constant(steps)), from));

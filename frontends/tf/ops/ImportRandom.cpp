@@ -54,14 +54,14 @@ void importTruncated(NodeContext &n) {
 }
 
 void importIntegers(NodeContext &n) {
-  Value least = n.input(1), most = n.input(2);
+  Value min = n.input(1), max = n.input(2);
   if (n.failed())
     return;
-  const Type wide = n.builder().getF64Type(), element = NodeContext::elementType(least);
+  const Type wide = n.builder().getF64Type(), element = NodeContext::elementType(min);
   TensorMath m(n);
-  Value low = n.cast(least, wide), range = m.sub(n.cast(most, wide), low);
+  Value low = n.cast(min, wide), range = m.sub(n.cast(max, wide), low);
   Value number = m.floor(m.mul(drawn(n, shapedLike(n, wide), false), range));
-  n.setOutput(m.add(least, n.cast(m.min(number, m.sub(range, n.scalar(1, wide))), element)));
+  n.setOutput(m.add(min, n.cast(m.min(number, m.sub(range, n.scalar(1, wide))), element)));
 }
 
 void importShuffle(NodeContext &n) {

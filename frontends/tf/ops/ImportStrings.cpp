@@ -217,9 +217,9 @@ void importReduceJoin(NodeContext &n) {
 /// only those that have characters.
 enum class Parts { All, OfSome, Some };
 
-/// Sets the outputs to the parts of texts: row and place of each part, the parts, and the number of
-/// rows and of places.
-void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which) {
+/// Sets the outputs to the parts of texts: row and location of each part, the parts, and the number
+/// of rows and of locations.
+void setTextParts(NodeContext &n, StringRef separator, int64_t max, Parts which) {
   Value input = n.input(0);
   if (n.failed())
     return;
@@ -227,7 +227,7 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
       "StringSplit",
       {input},
       n.builder().getDictionaryAttr({n.hostText("delimiter", separator), n.hostInts("ascii", {1}),
-                                     n.hostInts("maxsplit", {most > 0 ? most : -1})}),
+                                     n.hostInts("maxsplit", {max > 0 ? max : -1})}),
       2};
   SmallVector<Value> parts = n.callHost(call);
   if (parts.empty())
@@ -240,14 +240,14 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
     return value;
   };
   known(parts[0], {n.shape(input)[0], ShapedType::kDynamic});
-  Value places = math.unsqueeze(math.count(math.dim(parts[0], 1)), {0});
-  Value isThere = n.callHost("Less", {places, math.unsqueeze(counts, {1})});
+  Value locations = math.unsqueeze(math.count(math.dim(parts[0], 1)), {0});
+  Value isThere = n.callHost("Less", {locations, math.unsqueeze(counts, {1})});
   if (which != Parts::All) {
     Value measured = which == Parts::Some ? parts[0] : math.unsqueeze(input, {1});
     isThere =
         math.both(isThere, math.greater(n.callHost("StringLength", {measured}), math.index(0)));
   }
-  Value indices = known(math.placesWhere(isThere), {ShapedType::kDynamic, 2});
+  Value indices = known(math.positionsWhere(isThere), {ShapedType::kDynamic, 2});
   Value values = known(n.callHost("GatherND", {parts[0], indices}), {ShapedType::kDynamic});
   n.setOutput(1, values);
   if (which == Parts::All) {
@@ -258,9 +258,9 @@ void setTextParts(NodeContext &n, StringRef separator, int64_t most, Parts which
   // The parts of a row are counted without those that are left out.
   Value counted = math.toIndex(isThere), one = math.index(1);
   Value ends = n.callHost("CumSum", {counted, one});
-  Value place =
+  Value location =
       math.sub(known(n.callHost("GatherND", {ends, indices}), {ShapedType::kDynamic}), one);
-  n.setOutput(0, math.concat({math.slice(indices, 0, 1, 1), math.unsqueeze(place, {1})}, 1));
+  n.setOutput(0, math.concat({math.slice(indices, 0, 1, 1), math.unsqueeze(location, {1})}, 1));
   Value lengths = n.callHost("ReduceSum", {counted, n.intList({1})}, {n.hostInts("keepdims", {0})});
   // Without texts the longest row has no parts.
   Value longest = math.largestSize(lengths);
@@ -271,13 +271,13 @@ void importStringSplit(NodeContext &n) {
   requireStrings(n, 0);
   n.requireRank(0, 1, 1);
   const std::string separator = constantText(n, 1);
-  const int64_t most = n.intAttr("maxsplit", -1);
+  const int64_t max = n.intAttr("maxsplit", -1);
   if (!n.failed())
-    setTextParts(n, separator, most, Parts::All);
+    setTextParts(n, separator, max, Parts::All);
 }
 
-/// Sets the outputs to the bytes of texts, each a text: row and place of each byte, these, and the
-/// number of rows and of places.
+/// Sets the outputs to the bytes of texts, each a text: row and location of each byte, these, and
+/// the number of rows and of locations.
 void setTextBytes(NodeContext &n) {
   Value input = n.input(0);
   if (n.failed())
@@ -287,7 +287,7 @@ void setTextBytes(NodeContext &n) {
   // Without texts the longest one has no bytes.
   Value longest = math.largestSize(lengths);
   Value isThere = math.less(math.unsqueeze(math.count(longest), {0}), math.unsqueeze(lengths, {1}));
-  Value indices = withKnownDims(n, math.placesWhere(isThere), {ShapedType::kDynamic, 2}, 0);
+  Value indices = withKnownDims(n, math.positionsWhere(isThere), {ShapedType::kDynamic, 2}, 0);
   Value texts = math.gather(input, math.column(indices, 0), 0);
   n.setOutput(0, indices);
   n.setOutput(

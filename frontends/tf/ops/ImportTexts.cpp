@@ -28,7 +28,7 @@ void importAsString(NodeContext &n) {
   const std::string fill = n.stringAttr("fill", "");
   const bool isScientific = n.boolAttr("scientific", false),
              isShort = n.boolAttr("shortest", false);
-  constexpr int64_t mostDigits = 60;
+  constexpr int64_t maxDigits = 60;
   if (!isReal && (isScientific || isShort))
     n.failAttribute(isScientific ? "scientific" : "shortest",
                     "is set for numbers that are no floats");
@@ -36,9 +36,9 @@ void importAsString(NodeContext &n) {
     n.failAttribute("shortest", "is set together with 'scientific'");
   else if (!isReal && precision >= 0)
     n.failAttribute("precision", "is " + Twine(precision) + " for numbers that are no floats");
-  else if (precision > mostDigits)
+  else if (precision > maxDigits)
     n.failAttribute("precision",
-                    "is " + Twine(precision) + ", expected at most " + Twine(mostDigits));
+                    "is " + Twine(precision) + ", expected at most " + Twine(maxDigits));
   else if (fill.size() > 1 || StringRef("+- 0#").find(fill) == StringRef::npos)
     n.failAttribute("fill", "is '" + fill + "', expected one of '+', '-', ' ', '0' and '#'");
   if (n.failed())

@@ -29,10 +29,10 @@ Value identityOf(NodeContext &n, ReduceKind kind, Type element) {
   // The limits of 64-bit integers cannot be represented as doubles, so they are made as APInt.
   unsigned width = element.getIntOrFloatBitWidth();
   bool isUnsigned = element.isUnsignedInteger() || width == 1;
-  APInt least = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
-  APInt most = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
+  APInt min = isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width);
+  APInt max = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   return n.constant(DenseElementsAttr::get(RankedTensorType::get({}, element),
-                                           kind == ReduceKind::Max ? least : most));
+                                           kind == ReduceKind::Max ? min : max));
 }
 
 bool checkElements(NodeContext &n, ArrayRef<int64_t> dims) {

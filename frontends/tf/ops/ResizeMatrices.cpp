@@ -124,15 +124,15 @@ template <AxisWeights (*axis)(int64_t, int64_t, bool, bool)> void importByAxes(N
     n.failInput(1, "has " + Twine(size.size()) + " elements, expected height and width");
   if (n.failed())
     return;
-  constexpr int64_t most = 1 << 13;
+  constexpr int64_t max = 1 << 13;
   SmallVector<int64_t> shape(n.shape(n.input(0)));
   for (int dim = 0; dim < 2; ++dim) {
-    if (size[dim] < 1 || size[dim] > most)
-      return n.failInput(1, "asks for the size " + Twine(size[dim]) + ", expected 1 to " +
-                                Twine(most));
-    if (shape[1 + dim] < 1 || shape[1 + dim] > most)
+    if (size[dim] < 1 || size[dim] > max)
+      return n.failInput(1,
+                         "asks for the size " + Twine(size[dim]) + ", expected 1 to " + Twine(max));
+    if (shape[1 + dim] < 1 || shape[1 + dim] > max)
       return n.failInput(0, "has " + Twine(shape[1 + dim]) + " pixels along axis " +
-                                Twine(1 + dim) + ", expected 1 to " + Twine(most));
+                                Twine(1 + dim) + ", expected 1 to " + Twine(max));
   }
   // [N, H, W, C] -> [N, H', W * C] -> [N * H', W', C]: products with the matrices from the left.
   Value image = n.cast(n.input(0), n.builder().getF32Type());

@@ -64,7 +64,7 @@ const char *typeAttribute(Access access) {
   return access == Access::ScatterNd || access == Access::Slice ? "T" : "dtype";
 }
 
-/// Removes what a node does, but not its place in the order of execution.
+/// Removes what a node does, but not its position in the order of execution.
 void makeNoOp(pb::NodeDef &node) {
   std::vector<std::string> order;
   for (const std::string &input : node.input())

@@ -52,7 +52,7 @@ struct DetectionOptions {
   int64_t maxPerClass = 100;
   int64_t numClasses = 0;
   bool isPerClass = false; ///< boxes suppress only those of their class
-  float leastScore = 0, overlap = 0;
+  float minScore = 0, overlap = 0;
   float scales[4] = {1, 1, 1, 1}; ///< y, x, height, width
 };
 
@@ -76,7 +76,7 @@ bool readOptions(OpContext &c, DetectionOptions &options) {
   readInt("detections_per_class", 1, options.maxPerClass);
   readInt("num_classes", 1, options.numClasses);
   options.isPerClass = map["use_regular_nms"].AsBool();
-  options.leastScore = map["nms_score_threshold"].AsFloat();
+  options.minScore = map["nms_score_threshold"].AsFloat();
   options.overlap = map["nms_iou_threshold"].AsFloat();
   if (!(options.overlap > 0 && options.overlap <= 1))
     c.fail("nms_iou_threshold is " + std::to_string(options.overlap) +
@@ -112,10 +112,10 @@ struct Detections {
 
 /// Lets each class choose boxes, and takes the best of all.
 Detections choosePerClass(OpContext &c, const DetectionOptions &options, Value boxes, Value scores,
-                          Value least) {
+                          Value min) {
   Value chosen = c.node("NonMaxSuppression",
                         {c.unsqueeze(boxes, {0}), c.unsqueeze(c.transpose(scores, {1, 0}), {0}),
-                         c.ints({options.maxPerClass}), c.floats({options.overlap}), least});
+                         c.ints({options.maxPerClass}), c.floats({options.overlap}), min});
   Value classes = c.slice(chosen, 1, 1, 2), rows = c.slice(chosen, 1, 2, 3);
   Value values =
       c.node("GatherND", {scores, c.node("Concat", {rows, classes}, {{"axis", int64_t(1)}})});
@@ -128,13 +128,13 @@ Detections choosePerClass(OpContext &c, const DetectionOptions &options, Value b
 
 /// Chooses boxes by the best score of each; a box may stand for several classes.
 Detections chooseBest(OpContext &c, const DetectionOptions &options, Value boxes, Value scores,
-                      Value least) {
+                      Value min) {
   const int64_t classes = std::min(options.maxClasses, options.numClasses);
   std::vector<Value> best = c.nodes("TopK", {scores, c.ints({classes})}, 2);
   Value chosen = c.node("NonMaxSuppression",
                         {c.unsqueeze(boxes, {0}),
                          c.unsqueeze(c.transpose(c.slice(best[0], 1, 0, 1), {1, 0}), {0}),
-                         c.ints({options.maxDetections}), c.floats({options.overlap}), least});
+                         c.ints({options.maxDetections}), c.floats({options.overlap}), min});
   Value rows = c.node("Gather", {chosen, c.intScalar(2)}, {{"axis", int64_t(1)}});
   auto ofRows = [&](Value all) { return c.node("Gather", {all, rows}); };
   return {ofRows(boxes), c.cast(ofRows(best[1]), onnx::TensorProto::FLOAT), ofRows(best[0]),
@@ -160,12 +160,11 @@ void importDetections(OpContext &c) {
   Value boxes = decodeBoxes(c, options);
   Value scores = c.slice(c.squeeze(c.in(1), {0}), 1, background, scoreDims[2]);
   // A score that is the least one counts; ONNX takes those above it.
-  Value least =
-      c.floats({std::nextafter(options.leastScore, -std::numeric_limits<float>::infinity())});
+  Value min = c.floats({std::nextafter(options.minScore, -std::numeric_limits<float>::infinity())});
   if (options.isPerClass)
     options.maxClasses = 1;
   Detections found =
-      (options.isPerClass ? choosePerClass : chooseBest)(c, options, boxes, scores, least);
+      (options.isPerClass ? choosePerClass : chooseBest)(c, options, boxes, scores, min);
   const int64_t slots = options.maxClasses, total = options.maxDetections * slots;
   Value missing = c.node("Sub", {c.ints({options.maxDetections}), found.count});
   auto setRows = [&](Value value, const Dims &dims, unsigned index) {

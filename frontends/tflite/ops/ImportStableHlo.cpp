@@ -20,15 +20,15 @@ Dims listOf(const flatbuffers::Vector<int64_t> *list) {
   return list ? Dims(list->begin(), list->end()) : Dims();
 }
 
-/// Fails unless `list`, which `what` names, has one value of at least `least` per dim.
-bool checkList(OpContext &c, const Dims &list, size_t rank, const char *what, int64_t least) {
+/// Fails unless `list`, which `what` names, has one value of at least `min` per dim.
+bool checkList(OpContext &c, const Dims &list, size_t rank, const char *what, int64_t min) {
   if (!c.failed() && list.size() != rank)
     c.fail(Twine("its ") + what + " has " + Twine(list.size()) + " values, expected " +
            Twine(rank));
   for (int64_t value : list)
-    if (!c.failed() && (value < least || value > maxElements))
+    if (!c.failed() && (value < min || value > maxElements))
       c.fail(Twine("its ") + what + " has the value " + Twine(value) + ", expected at least " +
-             Twine(least) + " and at most " + Twine(maxElements));
+             Twine(min) + " and at most " + Twine(maxElements));
   return !c.failed();
 }
 

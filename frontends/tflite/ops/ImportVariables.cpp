@@ -30,7 +30,7 @@ void importRead(OpContext &c) {
   const std::string name = c.graph.names[c.proto.inputs()->Get(0)];
   if (!variable->stored)
     variable->stored = &c.outputTensor(0);
-  // A place that runs before the first write sees what the last run wrote.
+  // A position that runs before the first write sees what the last run wrote.
   if (variable->value.empty() && variable->isWritten)
     variable->value = c.model.addState(name, *variable);
   else if (variable->value.empty() && variable->initial)

@@ -98,15 +98,15 @@ private:
     high = 0;
     int64_t count = 0;
     for (; count < kColumns && i + count < out; ++count) {
-      int64_t least = low, most = high;
+      int64_t min = low, max = high;
       for (int64_t t = (i + count) * taps, end = t + used[i + count]; t < end; ++t) {
-        least = minimum(least, indices[t]);
-        most = maximum(most, indices[t] + 1);
+        min = minimum(min, indices[t]);
+        max = maximum(max, indices[t] + 1);
       }
-      if (most - least > kColumns)
+      if (max - min > kColumns)
         break;
-      low = least;
-      high = most;
+      low = min;
+      high = max;
     }
     // Without any weight nothing is read.
     low = minimum(low, high);

@@ -53,11 +53,11 @@ ATC_KERNEL(MaxRoiPool) {
           const int64_t y1 = edge(math::ceil(double((row + 1) * stepY)) + top, height);
           const int64_t x0 = edge(math::floor(double(column * stepX)) + left, width);
           const int64_t x1 = edge(math::ceil(double((column + 1) * stepX)) + left, width);
-          F most = lowest<F>();
+          F max = lowest<F>();
           for (int64_t v = y0; v < y1; ++v)
             for (int64_t u = x0; u < x1; ++u)
-              most = maximum(most, plane[v * width + u]);
-          y[i * rows * columns + j] = y0 < y1 && x0 < x1 ? most : F(0);
+              max = maximum(max, plane[v * width + u]);
+          y[i * rows * columns + j] = y0 < y1 && x0 < x1 ? max : F(0);
         }
       }
     });
@@ -118,7 +118,7 @@ struct AlignedCells {
   int64_t ratio;         ///< samples per cell and axis; 0: as many as it has pixels
   double scale;          ///< from the coordinates of regions to pixels
   bool half;             ///< pixels have their coordinates in their middle
-  bool most;             ///< the largest share of a sample instead of the mean
+  bool max;              ///< the largest share of a sample instead of the mean
 
   /// Pools cell `j` of the region `roi`, its left, top, right and bottom edge, in `taken` images
   /// one after the other from `planes`. The results are rows * columns elements apart.
@@ -157,14 +157,14 @@ struct AlignedCells {
         // The largest share of an element, not the largest sample: so it is defined by ONNX's
         // tests and so others compute it.
         const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
-        if (!most)
+        if (!max)
           results[c] += parts[0] + parts[1] + parts[2] + parts[3];
         else
           results[c] = isFirst ? share : maximum(results[c], share);
       }
     }
     for (int64_t c = 0; c < taken; ++c)
-      y[c * rows * columns] = F(most ? results[c] : results[c] / maximum(all, 1.0));
+      y[c * rows * columns] = F(max ? results[c] : results[c] / maximum(all, 1.0));
   }
 };
 } // namespace
@@ -251,10 +251,10 @@ struct ChosenBoxes {
   float *x0, *y0, *x1, *y1; ///< room for a multiple of kLanes
   int64_t count = 0;
 
-  ChosenBoxes(float *room, int64_t most)
-      : x0(room), y0(x0 + roomOf(most)), x1(y0 + roomOf(most)), y1(x1 + roomOf(most)) {}
-  /// Returns the elements per coordinate for `most` boxes.
-  static int64_t roomOf(int64_t most) { return ceilDiv(most, kLanes) * kLanes; }
+  ChosenBoxes(float *room, int64_t max)
+      : x0(room), y0(x0 + roomOf(max)), x1(y0 + roomOf(max)), y1(x1 + roomOf(max)) {}
+  /// Returns the elements per coordinate for `max` boxes.
+  static int64_t roomOf(int64_t max) { return ceilDiv(max, kLanes) * kLanes; }
 
   void add(const Box &box) {
     // The lanes behind the last box touch nothing.
@@ -306,31 +306,31 @@ ATC_KERNEL(NonMaxSuppression) {
       return;
   const int64_t batch = boxes.dim(0), count = boxes.dim(1), classes = scores.dim(1);
   const int64_t limit = in(2) && in(2).count() ? integerAt(in(2), 0) : 0;
-  const int64_t most = minimum(maximum(limit, int64_t(0)), count);
+  const int64_t max = minimum(maximum(limit, int64_t(0)), count);
   const float threshold = in(3) && in(3).count() ? float(numberAt(in(3), 0)) : 0;
   const bool hasLeast = in(4) && in(4).count();
-  const float least = hasLeast ? float(numberAt(in(4), 0)) : 0;
+  const float min = hasLeast ? float(numberAt(in(4), 0)) : 0;
   if (boxes.dtype() != F32 || scores.dtype() != F32)
     return failType(boxes.dtype());
-  int64_t *chosen = scratch<int64_t>(3 * batch * classes * most + 1);
+  int64_t *chosen = scratch<int64_t>(3 * batch * classes * max + 1);
   uint64_t *order = scratch<uint64_t>(2 * count + 1);
-  float *room = scratch<float>(4 * ChosenBoxes::roomOf(most) + 1);
+  float *room = scratch<float>(4 * ChosenBoxes::roomOf(max) + 1);
   if (!chosen || !order || !room)
     return;
   if (count > int64_t(UINT32_MAX))
     return fail("% boxes are too many", count);
   const bool centered = integer("center_point_box", 0);
   int64_t total = 0;
-  for (int64_t row = 0; most && row < batch * classes; ++row) {
+  for (int64_t row = 0; max && row < batch * classes; ++row) {
     const float *score = scores.as<float>() + row * count;
     const float *box = boxes.as<float>() + row / classes * count * 4;
     int64_t candidates = 0;
     for (int64_t i = 0; i < count; ++i)
-      if (!hasLeast || score[i] > least)
+      if (!hasLeast || score[i] > min)
         order[candidates++] = sortKey(score[i], i);
     sortIndices(order, order + count, candidates, [](uint64_t a, uint64_t b) { return a < b; });
-    ChosenBoxes before(room, most);
-    for (int64_t i = 0; i < candidates && before.count < most; ++i) {
+    ChosenBoxes before(room, max);
+    for (int64_t i = 0; i < candidates && before.count < max; ++i) {
       const int64_t index = uint32_t(order[i]);
       const Box now(box + index * 4, centered);
       if (before.hide(now, threshold))
@@ -356,13 +356,13 @@ ATC_KERNEL(SoftSuppression) {
   const int64_t count = scores.count();
   if (boxes.dim(1) != 4 || boxes.dim(0) != count)
     return fail("% boxes of % numbers and % scores do not fit", boxes.dim(0), boxes.dim(1), count);
-  const int64_t most = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
-  const float least = float(numberAt(in(3), 0)), deviation = float(numberAt(in(4), 0));
+  const int64_t max = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
+  const float min = float(numberAt(in(3), 0)), deviation = float(numberAt(in(4), 0));
   if (!(deviation > 0))
     return fail("the deviation is not above 0");
   const float scale = -0.5f / deviation;
-  int64_t *chosen = scratch<int64_t>(most + 1), *seen = scratch<int64_t>(count + 1);
-  float *now = scratch<float>(count + most + 1);
+  int64_t *chosen = scratch<int64_t>(max + 1), *seen = scratch<int64_t>(count + 1);
+  float *now = scratch<float>(count + max + 1);
   if (!chosen || !seen || !now)
     return;
   float *best = now + count;
@@ -371,17 +371,17 @@ ATC_KERNEL(SoftSuppression) {
     now[i] = scores.as<float>()[i];
   }
   int64_t total = 0;
-  while (total < most) {
+  while (total < max) {
     // The best one, of equal scores the first.
     int64_t next = -1;
     for (int64_t i = 0; i < count; ++i)
-      if (seen[i] >= 0 && now[i] > least && (next < 0 || now[i] > now[next]))
+      if (seen[i] >= 0 && now[i] > min && (next < 0 || now[i] > now[next]))
         next = i;
     if (next < 0)
       break;
     const float before = now[next];
     const Box box(boxes.as<float>() + next * 4, false);
-    for (int64_t j = total - 1; j >= seen[next] && now[next] > least; --j) {
+    for (int64_t j = total - 1; j >= seen[next] && now[next] > min; --j) {
       const float part = maximum(box.overlap(Box(boxes.as<float>() + chosen[j] * 4, false)), 0.0f);
       now[next] *= float(math::exp(scale * part * part));
     }
@@ -403,8 +403,8 @@ ATC_KERNEL(SoftSuppression) {
     copyBytes(kept, best, total * int64_t(sizeof(float)));
 }
 
-/// Suppression by overlaps that are stated: of the scores [n] above `least` (input 4), best first,
-/// at most `most` (input 2) are chosen, none of which overlaps one chosen before by more than input
+/// Suppression by overlaps that are stated: of the scores [n] above `min` (input 4), best first,
+/// at most `max` (input 2) are chosen, none of which overlaps one chosen before by more than input
 /// 3. Element (i, j) of input 0 [n, n] is the overlap of i and j.
 ATC_KERNEL(OverlapSuppression) {
   const Tensor overlaps = in(0), scores = in(1);
@@ -414,19 +414,19 @@ ATC_KERNEL(OverlapSuppression) {
   const int64_t count = scores.count();
   if (overlaps.count() != count * count)
     return fail("% overlaps of % scores do not fit", overlaps.count(), count);
-  const int64_t most = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
-  const float limit = float(numberAt(in(3), 0)), least = float(numberAt(in(4), 0));
-  int64_t *order = scratch<int64_t>(2 * count + 1), *chosen = scratch<int64_t>(most + 1);
+  const int64_t max = minimum(maximum(integerAt(in(2), 0), int64_t(0)), count);
+  const float limit = float(numberAt(in(3), 0)), min = float(numberAt(in(4), 0));
+  int64_t *order = scratch<int64_t>(2 * count + 1), *chosen = scratch<int64_t>(max + 1);
   if (!order || !chosen)
     return;
   int64_t candidates = 0, total = 0;
   const float *score = scores.as<float>();
   for (int64_t i = 0; i < count; ++i)
-    if (score[i] > least)
+    if (score[i] > min)
       order[candidates++] = i;
   sortIndices(order, order + count, candidates,
               [=](int64_t a, int64_t b) { return score[a] > score[b]; });
-  for (int64_t at = 0; at < candidates && total < most; ++at) {
+  for (int64_t at = 0; at < candidates && total < max; ++at) {
     const float *row = overlaps.as<float>() + order[at] * count;
     bool isFree = true;
     for (int64_t i = 0; i < total && isFree; ++i)

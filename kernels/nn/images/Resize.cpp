@@ -109,19 +109,19 @@ struct Resizer : ResizeMode {
     a.outside = c.scratch<uint8_t>(maximum(a.out, int64_t(1)));
     if (!a.indices || !a.weights || !a.used || !a.outside)
       return false;
-    const double most = double(a.in - 1);
+    const double max = double(a.in - 1);
     for (int64_t i = 0; i < a.out; ++i) {
       double x = position(a, i);
-      a.outside[i] = a.resized && (x < 0 || x > most);
+      a.outside[i] = a.resized && (x < 0 || x > max);
       // Positions far outside the input are equivalent; NaN is mapped to one of them.
       x = x > -4 * double(a.taps) ? x : -4 * double(a.taps);
-      x = minimum(x, most + 4 * double(a.taps));
+      x = minimum(x, max + 4 * double(a.taps));
       int64_t *index = a.indices + i * a.taps;
       double *weights = a.weights + i * a.taps, sum = 0;
       if (method == Method::Nearest) {
         weights[0] = 1;
         a.used[i] = 1;
-        index[0] = int64_t(minimum(maximum(nearest(x), 0.0), most));
+        index[0] = int64_t(minimum(maximum(nearest(x), 0.0), max));
         continue;
       }
       const double whole = math::floor(x);

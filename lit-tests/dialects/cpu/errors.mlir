@@ -291,7 +291,7 @@ func.func @f(%x: memref<1x2x7x6x16xi8>, %t: memref<1x16x4x32xi16>) {
 // -----
 
 func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x5x4x16xi32>) {
-  // expected-error @+1 {{input must be i16 for 16 places of the 6 tiles of the output}}
+  // expected-error @+1 {{input must be i16 for 16 points of the 6 tiles of the output}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x16x4x32xi16>, memref<1x16x16x16x2xi16>, memref<16xi32>, memref<1x1x5x4x16xi32>
   return
 }
@@ -299,7 +299,7 @@ func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref
 // -----
 
 func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x8x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{filter must be i16 for 16 places of 32 channels in pairs}}
+  // expected-error @+1 {{filter must be i16 for 16 points of 32 channels in pairs}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x16x4x32xi16>, memref<1x16x8x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
@@ -307,7 +307,7 @@ func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x8x16x2xi16>, %b: memref<
 // -----
 
 func.func @f(%x: memref<1x2x6x6x16xi8>, %t: memref<1x25x4x32xi16>) {
-  // expected-error @+1 {{output must have 16 or 36 places, but is 'memref<1x25x4x32xi16>'}}
+  // expected-error @+1 {{output must have 16 or 36 points, but is 'memref<1x25x4x32xi16>'}}
   cpu.winograd_input %x outs %t : memref<1x2x6x6x16xi8>, memref<1x25x4x32xi16>
   return
 }
@@ -331,7 +331,7 @@ func.func @f(%x: memref<1x2x7x6x16xi8>, %t: memref<1x36x2x32xi8>) {
 // -----
 
 func.func @f(%t: memref<1x25x4x32xi16>, %w: memref<1x25x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{input must have 16 or 36 places, but is 'memref<1x25x4x32xi16>'}}
+  // expected-error @+1 {{input must have 16 or 36 points, but is 'memref<1x25x4x32xi16>'}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x25x4x32xi16>, memref<1x25x16x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
@@ -339,7 +339,7 @@ func.func @f(%t: memref<1x25x4x32xi16>, %w: memref<1x25x16x16x2xi16>, %b: memref
 // -----
 
 func.func @f(%t: memref<1x36x6x32xi16>, %w: memref<1x36x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x5x4x16xi32>) {
-  // expected-error @+1 {{input must be i16 for 36 places of the 2 tiles of the output}}
+  // expected-error @+1 {{input must be i16 for 36 points of the 2 tiles of the output}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x6x32xi16>, memref<1x36x16x16x2xi16>, memref<16xi32>, memref<1x1x5x4x16xi32>
   return
 }
@@ -347,7 +347,7 @@ func.func @f(%t: memref<1x36x6x32xi16>, %w: memref<1x36x16x16x2xi16>, %b: memref
 // -----
 
 func.func @f(%t: memref<1x36x1x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{filter must be i16 for 36 places of 32 channels in pairs}}
+  // expected-error @+1 {{filter must be i16 for 36 points of 32 channels in pairs}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x1x32xi16>, memref<1x16x16x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }

@@ -27,10 +27,10 @@ std::optional<SmallVector<int64_t>> integersOf(graph::HostCallOp call, StringRef
   return list ? std::optional(SmallVector<int64_t>(list.asArrayRef())) : std::nullopt;
 }
 
-bool isLarge(Value weights, int64_t mostProducts) {
+bool isLarge(Value weights, int64_t maxProducts) {
   constexpr int64_t few = 16;
   auto type = dyn_cast<RankedTensorType>(weights.getType());
-  return type && type.hasStaticShape() && type.getNumElements() > mostProducts / few;
+  return type && type.hasStaticShape() && type.getNumElements() > maxProducts / few;
 }
 
 bool hasText(graph::HostCallOp call, StringRef name, StringRef otherwise, StringRef wanted) {

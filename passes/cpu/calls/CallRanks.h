@@ -38,8 +38,8 @@ std::optional<llvm::SmallVector<int64_t>> constantIntegers(mlir::Value value);
 std::optional<llvm::SmallVector<int64_t>> integersOf(graph::HostCallOp call, llvm::StringRef name);
 
 /// Returns whether a matrix or weights have a fixed size of which few rows or pixels make more than
-/// `mostProducts`, so that code for fewer would be there in vain.
-bool isLarge(mlir::Value weights, int64_t mostProducts);
+/// `maxProducts`, so that code for fewer would be there in vain.
+bool isLarge(mlir::Value weights, int64_t maxProducts);
 
 /// Returns whether the text attribute `name` of a call, `otherwise` where it is missing, is
 /// `wanted`.

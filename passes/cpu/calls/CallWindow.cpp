@@ -41,7 +41,7 @@ FailureOr<Window> readWindow(graph::HostCallOp call, int64_t rank) {
   return window;
 }
 
-void placeWindow(RowBuilder &b, graph::HostCallOp call, Window &window, ArrayRef<Value> kernel) {
+void setWindow(RowBuilder &b, graph::HostCallOp call, Window &window, ArrayRef<Value> kernel) {
   const bool upper = hasText(call, "auto_pad", "NOTSET", "SAME_UPPER");
   const bool lower = hasText(call, "auto_pad", "NOTSET", "SAME_LOWER");
   for (int64_t d = 0; d < window.rank(); ++d) {

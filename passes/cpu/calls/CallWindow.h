@@ -25,8 +25,8 @@ mlir::FailureOr<Window> readWindow(graph::HostCallOp call, int64_t rank);
 
 /// Finds the pads in front of input 0 of a pool or convolution, whose kernels have the sizes
 /// `kernel`.
-void placeWindow(RowBuilder &b, graph::HostCallOp call, Window &window,
-                 llvm::ArrayRef<mlir::Value> kernel);
+void setWindow(RowBuilder &b, graph::HostCallOp call, Window &window,
+               llvm::ArrayRef<mlir::Value> kernel);
 
 } // namespace atc::cpu
 

@@ -96,12 +96,12 @@ private:
       Value to = b.index(0);
       for (auto [index, stride] : llvm::zip(position, ArrayRef(out.strides).drop_front(2)))
         to = b.add(to, b.mul(index, stride));
-      Value most = b.index(phases * perPhase);
-      Value blocks = b.div(b.add(spatial.back(), b.index(phases * perPhase - 1)), most);
+      Value max = b.index(phases * perPhase);
+      Value blocks = b.div(b.add(spatial.back(), b.index(phases * perPhase - 1)), max);
       b.loop(blocks, [&](Value block) {
-        Value first = b.mul(block, most);
-        Value n = b.min(most, b.sub(spatial.back(), first));
-        b.loop(phases == 1 ? n : most, [&](Value j) {
+        Value first = b.mul(block, max);
+        Value n = b.min(max, b.sub(spatial.back(), first));
+        b.loop(phases == 1 ? n : max, [&](Value j) {
           for (int64_t r = 0; r < channels; ++r)
             b.store(sums[r], bias[r], j);
         });
@@ -299,10 +299,10 @@ private:
       Value isNegative = b.compare(arith::CmpIPredicate::slt, rest, zero);
       Value phase = b.select(isNegative, b.add(rest, stride), rest);
       Value moved = arith::DivSIOp::create(b, b.add(offset, phase), stride);
-      Value place = b.sub(b.mul(phase, b.index(perPhase)), moved);
+      Value location = b.sub(b.mul(phase, b.index(perPhase)), moved);
       b.loop(from, to, [&](Value i) {
         Value x = b.loadWide(in, b.add(base, i));
-        Value j = b.add(place, i);
+        Value j = b.add(location, i);
         for (int64_t r = 0; r < channels; ++r)
           b.store(sums[r], multiplyAdd(factors[r], x, b.load(sums[r], j)), j);
       });
@@ -326,7 +326,7 @@ bool conv(RowBuilder &b, graph::HostCallOp call) {
   if (groups < 1 || isLarge(call.inputsByPosition()[1], kernels::kMaxConvProducts))
     return false;
   Indices kernel(ArrayRef(b.in(1).dims).drop_front(2));
-  placeWindow(b, call, *window, kernel);
+  setWindow(b, call, *window, kernel);
   Conv(b, *window, b.index(groups)).build();
   return true;
 }

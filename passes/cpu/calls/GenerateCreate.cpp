@@ -39,9 +39,9 @@ bool eye(RowBuilder &b, graph::HostCallOp call) {
   const int64_t k = std::clamp(host::integerOf(call, "k", 0), -far, far);
   Value one = b.constant(out.element, 1), zero = b.constant(out.element, 0);
   b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
-    Value place = b.add(indices.front(), b.index(k));
+    Value position = b.add(indices.front(), b.index(k));
     b.loop(length, [&](Value j) {
-      Value isOne = b.compare(arith::CmpIPredicate::eq, j, place);
+      Value isOne = b.compare(arith::CmpIPredicate::eq, j, position);
       b.store(out, b.select(isOne, one, zero), b.add(row, j));
     });
   });

@@ -85,14 +85,14 @@ private:
   Value normalize(Value first) {
     auto at = [&](Value k) { return b.add(first, b.mul(k, inner)); };
     Value lowest = b.constant(wide, -std::numeric_limits<double>::infinity());
-    Value most = b.fold(classes, lowest, [&](Value k, ValueRange best) -> Indices {
+    Value max = b.fold(classes, lowest, [&](Value k, ValueRange best) -> Indices {
       return {arith::MaximumFOp::create(b, best.front(), b.loadWide(x, at(k)))};
     })[0];
     Value sum = b.fold(classes, b.constant(wide, 0), [&](Value k, ValueRange in) -> Indices {
-      Value moved = arith::SubFOp::create(b, b.loadWide(x, at(k)), most);
+      Value moved = arith::SubFOp::create(b, b.loadWide(x, at(k)), max);
       return {arith::AddFOp::create(b, in.front(), math::ExpOp::create(b, moved))};
     })[0];
-    Value shift = arith::AddFOp::create(b, most, math::LogOp::create(b, sum).getResult());
+    Value shift = arith::AddFOp::create(b, max, math::LogOp::create(b, sum).getResult());
     if (b.numOutputs() > 1 && b.out(1))
       b.loop(classes, [&](Value k) {
         b.storeWide(b.out(1), arith::SubFOp::create(b, b.loadWide(x, at(k)), shift), at(k));

@@ -275,17 +275,17 @@ template <bool isWide> bool moveDepth(RowBuilder &b, graph::HostCallOp call) {
       Indices position(indices);
       position.push_back(j);
       if (isWide) {
-        Value place = b.add(b.mul(b.rem(position[2], size), size), b.rem(j, size));
-        position[1] = channelsFirst ? b.add(b.mul(position[1], square), place)
-                                    : b.add(b.mul(place, channels), position[1]);
+        Value location = b.add(b.mul(b.rem(position[2], size), size), b.rem(j, size));
+        position[1] = channelsFirst ? b.add(b.mul(position[1], square), location)
+                                    : b.add(b.mul(location, channels), position[1]);
         position[2] = b.div(position[2], size);
         position[3] = b.div(j, size);
       } else {
-        Value place = channelsFirst ? b.rem(position[1], square) : b.div(position[1], channels);
+        Value location = channelsFirst ? b.rem(position[1], square) : b.div(position[1], channels);
         Value channel = channelsFirst ? b.div(position[1], square) : b.rem(position[1], channels);
         position[1] = channel;
-        position[2] = b.add(b.mul(position[2], size), b.div(place, size));
-        position[3] = b.add(b.mul(j, size), b.rem(place, size));
+        position[2] = b.add(b.mul(position[2], size), b.div(location, size));
+        position[3] = b.add(b.mul(j, size), b.rem(location, size));
       }
       b.store(out, b.load(in, b.offset(in, position)), b.add(row, j));
     });

@@ -51,9 +51,9 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
   // before their sum is known.
   auto fewElements = [&](Value row, Value last, Value isNew) {
     Value first = at(row, b.index(0)), others = at(row, last);
-    Value most = b.spread(b.foldVector(larger(first, others), larger));
-    first = b.subF(first, most);
-    others = b.subF(others, most);
+    Value max = b.spread(b.foldVector(larger(first, others), larger));
+    first = b.subF(first, max);
+    others = b.subF(others, max);
     Value powers = math::ExpOp::create(b, first), more = math::ExpOp::create(b, others);
     Value counted = b.select(isNew, more, b.spread(b.constant(wide, 0)));
     Value total = b.foldVector(sum(powers, counted), sum);
@@ -65,10 +65,10 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
   };
   auto manyElements = [&](Value row, Value length) {
     auto inRow = [&](Value i) { return at(row, i); };
-    Value most = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), inRow, larger);
+    Value max = b.reduceLanes(length, in.element, b.constant(wide, -kInfinity), inRow, larger);
     // A row of minus infinity has no maximum to subtract.
     auto exponential = [&](Value i) -> Value {
-      return math::ExpOp::create(b, b.subF(inRow(i), b.spread(most)));
+      return math::ExpOp::create(b, b.subF(inRow(i), b.spread(max)));
     };
     // 16-bit results are no place for intermediate values.
     const bool keeps = kind == Softmax::Plain && wide == out.element;
@@ -82,7 +82,7 @@ void softmaxRows(RowBuilder &b, Softmax kind) {
     if (kind == Softmax::Log) {
       Value shift = math::LogOp::create(b, total);
       b.lanes(length, in.element, [&](Value i) {
-        Value moved = b.subF(inRow(i), b.spread(most));
+        Value moved = b.subF(inRow(i), b.spread(max));
         b.storeWide(out, b.subF(moved, b.spread(shift)), b.add(row, i));
       });
       return;
@@ -116,7 +116,7 @@ void softmaxColumns(RowBuilder &b, Softmax kind, int64_t axis) {
     port.flat = memref::AllocaOp::create(b, MemRefType::get({block}, wide));
     return port;
   };
-  Port most = scratch(), total = scratch();
+  Port max = scratch(), total = scratch();
   // A row is all lanes of one index of the dims in front of the axis.
   b.setRowDims(in.rank() - axis);
   Value length = b.product(ArrayRef(in.dims).drop_front(axis + 1));
@@ -132,15 +132,15 @@ void softmaxColumns(RowBuilder &b, Softmax kind, int64_t axis) {
         });
       };
       auto exponential = [&](Value at, Value j) -> Value {
-        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(most, j));
+        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(max, j));
         return math::ExpOp::create(b, moved);
       };
       b.loop(n, [&](Value j) {
-        b.store(most, b.constant(wide, -kInfinity), j);
+        b.store(max, b.constant(wide, -kInfinity), j);
         b.store(total, b.constant(wide, 0), j);
       });
       forAll([&](Value at, Value j) {
-        b.store(most, arith::MaximumFOp::create(b, b.load(most, j), b.loadWide(in, at)), j);
+        b.store(max, arith::MaximumFOp::create(b, b.load(max, j), b.loadWide(in, at)), j);
       });
       forAll([&](Value at, Value j) {
         Value sum = arith::AddFOp::create(b, b.load(total, j), exponential(at, j));
@@ -157,7 +157,7 @@ void softmaxColumns(RowBuilder &b, Softmax kind, int64_t axis) {
       forAll([&](Value at, Value j) {
         Value result;
         if (kind == Softmax::Log) {
-          Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(most, j));
+          Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(max, j));
           result = arith::SubFOp::create(b, moved, b.load(total, j));
         } else {
           result = arith::MulFOp::create(b, exponential(at, j), b.load(total, j));

@@ -5,7 +5,7 @@
 // reads are combined, column by column, to a line, which has pads at both ends; then the columns of
 // each window: so a window of 3 x 3 takes 6 steps on neighbouring elements, and where the pads are
 // is asked once per row. Some lines are made before any is read: a vector of elements that have
-// just been stored in two vectors would have to wait until these are in the cache. Where the place
+// just been stored in two vectors would have to wait until these are in the cache. Where the index
 // of a maximum is wanted, each tap is combined with the result of the taps before it.
 
 #include "dialects/graph/ops/HostOps.h"
@@ -33,25 +33,25 @@ public:
   void build() {
     const int64_t last = window.rank() - 1,
                   reach = (window.kernel[last] - 1) * window.dilation[last];
-    const bool hasPlaces = b.numOutputs() > 1 && b.out(1);
+    const bool hasIndices = b.numOutputs() > 1 && b.out(1);
     // A line holds the columns that the windows of a block read, the last of them to its reach.
     const int64_t fitting = (kLine - 1 - reach) / window.stride[last] + 1;
-    if (!hasPlaces && window.kernel[last] <= kMaxUnrolled && reach < kLine / 2)
+    if (!hasIndices && window.kernel[last] <= kMaxUnrolled && reach < kLine / 2)
       return buildByLines(std::min(kBlock, fitting));
     Port sums = b.scratch(wide, kBlock);
-    if (hasPlaces)
-      places = b.scratch(b.getI64Type(), kBlock);
+    if (hasIndices)
+      indices = b.scratch(b.getI64Type(), kBlock);
     forEachBlock(kBlock,
                  [&](ArrayRef<Value> indices, Value plane, Value row, Value first, Value count) {
                    b.loop(count, [&](Value j) {
                      b.store(sums, b.constant(wide, start()), j);
-                     if (places)
-                       b.store(places, b.constant(places.element, -1), j);
+                     if (indices)
+                       b.store(indices, b.constant(indices.element, -1), j);
                    });
                    addTaps(0, plane, indices, first, count, sums);
                    finish(indices, row, first, count, [&](Value j) { return b.load(sums, j); });
-                   if (places)
-                     storePlaces(plane, b.add(row, first), count);
+                   if (indices)
+                     storeIndices(plane, b.add(row, first), count);
                  });
   }
 
@@ -128,11 +128,11 @@ private:
         b.forEachRow([&](ArrayRef<Value> indices, Value row, Value) {
           const Rows rows = rowsOf(indices, b.add(begin, from));
           Value line = b.rem(b.sub(b.row(), b.firstRow()), b.index(kLines));
-          Value place = b.add(b.mul(line, width), from);
+          Value index = b.add(b.mul(line, width), from);
           b.lanes(b.sub(to, from), in.element, [&](Value c) {
             Value initial = b.spread(b.constant(wide, start()));
             b.store(lines, combineRows(rows.taps, b.add(rows.base, c), 1, 1, initial),
-                    b.add(place, c));
+                    b.add(index, c));
           });
           if (!isMax)
             b.store(factors, rows.count, line);
@@ -211,8 +211,8 @@ private:
                     int64_t stride, Value carried) {
     if (taps.empty()) {
       for (int64_t tap = 0; tap < columns; ++tap) {
-        Value place = b.add(at, b.index(tap * window.dilation.back()));
-        carried = combine(carried, b.widen(b.loadLanes(in, place, stride)));
+        Value index = b.add(at, b.index(tap * window.dilation.back()));
+        carried = combine(carried, b.widen(b.loadLanes(in, index, stride)));
       }
       return carried;
     }
@@ -262,7 +262,7 @@ private:
       b.loop(from, to, [&](Value j) {
         Value at = b.add(b.add(base, shift), b.mul(j, stride));
         Value x = b.loadWide(in, at), sum = b.load(sums, j);
-        if (places)
+        if (indices)
           return choose(sums, j, sum, x, at);
         b.store(sums, combine(sum, x), j);
       });
@@ -284,21 +284,21 @@ private:
 
   /// Keeps the larger of two values, and where it is: the first of equal ones.
   void choose(const Port &sums, Value j, Value best, Value x, Value at) {
-    Value place = b.load(places, j), none = b.constant(places.element, 0);
-    Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
+    Value index = b.load(indices, j), none = b.constant(indices.element, 0);
+    Value isAny = b.compare(arith::CmpIPredicate::sge, index, none);
     Value isKept = arith::AndIOp::create(b, stays(best, x), isAny);
     b.store(sums, b.select(isKept, best, x), j);
-    Value own = arith::IndexCastOp::create(b, places.element, at);
-    b.store(places, b.select(isKept, place, own), j);
+    Value own = arith::IndexCastOp::create(b, indices.element, at);
+    b.store(indices, b.select(isKept, index, own), j);
   }
 
-  /// Stores the places of `count` results; a window without elements has the first of its plane.
-  void storePlaces(Value plane, Value row, Value count) {
-    Value first = arith::IndexCastOp::create(b, places.element, plane);
+  /// Stores the indices of `count` results; a window without elements has the first of its plane.
+  void storeIndices(Value plane, Value row, Value count) {
+    Value first = arith::IndexCastOp::create(b, indices.element, plane);
     b.loop(count, [&](Value j) {
-      Value place = b.load(places, j), none = b.constant(places.element, 0);
-      Value isAny = b.compare(arith::CmpIPredicate::sge, place, none);
-      b.store(b.out(1), b.select(isAny, place, first), b.add(row, j));
+      Value index = b.load(indices, j), none = b.constant(indices.element, 0);
+      Value isAny = b.compare(arith::CmpIPredicate::sge, index, none);
+      b.store(b.out(1), b.select(isAny, index, first), b.add(row, j));
     });
   }
 
@@ -336,7 +336,7 @@ private:
   const Window &window;
   bool isMax, countsPads;
   Type wide;
-  Port places; ///< of the maxima of a block in the input, where they are wanted
+  Port indices; ///< of the maxima of a block in the input, where they are wanted
 };
 
 template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
@@ -353,8 +353,8 @@ template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {
   if (failed(window) || window->kernel.empty() ||
       (window->kernel.back() == 1 && window->rank() > 2) || (!isMax && countsPads && isAutomatic))
     return false;
-  placeWindow(b, call, *window,
-              llvm::map_to_vector(window->kernel, [&](int64_t size) { return b.index(size); }));
+  setWindow(b, call, *window,
+            llvm::map_to_vector(window->kernel, [&](int64_t size) { return b.index(size); }));
   Pool(b, *window, isMax, countsPads).build();
   return true;
 }

@@ -35,11 +35,11 @@ Value asFloat(RowBuilder &b, const Port &port, Value element) {
 Value saturate(RowBuilder &b, const Port &port, Value whole) {
   const unsigned bits = port.element.getIntOrFloatBitWidth();
   Type single = b.getF32Type();
-  Value least = b.constant(single, port.isUnsigned ? 0 : -double(int64_t(1) << (bits - 1)));
-  Value most = b.constant(single, double((int64_t(1) << (bits - !port.isUnsigned)) - 1));
+  Value min = b.constant(single, port.isUnsigned ? 0 : -double(int64_t(1) << (bits - 1)));
+  Value max = b.constant(single, double((int64_t(1) << (bits - !port.isUnsigned)) - 1));
   Value isNan = b.compareF(arith::CmpFPredicate::UNO, whole, whole);
   whole = b.select(isNan, b.constant(single, 0), whole);
-  whole = b.smallerF(b.largerF(whole, least), most);
+  whole = b.smallerF(b.largerF(whole, min), max);
   Value integer = arith::FPToSIOp::create(b, b.getI32Type(), whole);
   return arith::TruncIOp::create(b, port.element, integer);
 }

@@ -153,11 +153,11 @@ private:
   }
 
   /// Returns 0 for an infinite maximum, whose difference to itself is NaN.
-  Value finite(Value most) {
+  Value finite(Value max) {
     Value infinity = b.constant(wide, std::numeric_limits<double>::infinity());
-    Value isInfinite = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                             math::AbsFOp::create(b, most), infinity);
-    return b.select(isInfinite, b.constant(wide, 0), most);
+    Value isInfinite =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, math::AbsFOp::create(b, max), infinity);
+    return b.select(isInfinite, b.constant(wide, 0), max);
   }
 
   Port scratch() {
@@ -376,7 +376,7 @@ private:
   /// Compares blocks of columns, so that memory is read in order.
   void alongColumns() {
     using arith::CmpFPredicate;
-    Port bests = b.scratch(wide, kBlock), places = b.scratch(b.getI64Type(), kBlock);
+    Port bests = b.scratch(wide, kBlock), indices = b.scratch(b.getI64Type(), kBlock);
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
       b.loop(blocks, [&](Value block) {
@@ -385,11 +385,11 @@ private:
         Value base = baseOf(indices, first);
         b.loop(n, [&](Value j) {
           b.store(bests, initial, j);
-          b.store(places, b.constant(b.getI64Type(), 0), j);
+          b.store(indices, b.constant(b.getI64Type(), 0), j);
         });
         b.loop(in.dims[axis], [&](Value i) {
           Value at = b.add(base, b.mul(i, in.strides[axis]));
-          Value place = arith::IndexCastOp::create(b, b.getI64Type(), i);
+          Value index = arith::IndexCastOp::create(b, b.getI64Type(), i);
           b.loop(n, [&](Value j) {
             Value x = b.loadWide(in, b.add(at, j)), best = b.load(bests, j);
             // An unordered comparison takes the first NaN, behind which nothing is better.
@@ -403,12 +403,12 @@ private:
                            b.compareF(largest ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best))
                            .getResult();
             b.store(bests, b.select(better, x, best), j);
-            b.store(places, b.select(better, place, b.load(places, j)), j);
+            b.store(indices, b.select(better, index, b.load(indices, j)), j);
           });
         });
         b.loop(n, [&](Value j) {
-          Value place = arith::IndexCastOp::create(b, b.getIndexType(), b.load(places, j));
-          storeIndex(place, b.add(b.add(row, first), j));
+          Value index = arith::IndexCastOp::create(b, b.getIndexType(), b.load(indices, j));
+          storeIndex(index, b.add(b.add(row, first), j));
         });
       });
     });

@@ -83,9 +83,9 @@ private:
     b.loop(b.index(cells * ratio), [&](Value i) {
       // The sample of a cell is in the middle of its part of the cell.
       Value within = b.addF(b.toFloat(number, b.rem(i, b.index(ratio))), real(0.5));
-      Value place =
+      Value position =
           b.addF(b.toFloat(number, b.div(i, b.index(ratio))), b.divF(within, real(double(ratio))));
-      Value at = b.addF(begin, b.mulF(place, step));
+      Value at = b.addF(begin, b.mulF(position, step));
       Value isInside =
           arith::AndIOp::create(b, b.compareF(CmpFPredicate::OGE, at, real(-1)),
                                 b.compareF(CmpFPredicate::OLE, at, b.toFloat(number, size)));

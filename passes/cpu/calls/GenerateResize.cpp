@@ -158,15 +158,15 @@ private:
     using arith::CmpFPredicate;
     if (!axis.isResized)
       return {index, b.compare(arith::CmpIPredicate::ne, index, index)};
-    Value most = b.subF(axis.inSize, real(1)), own = b.toFloat(number, index);
+    Value max = b.subF(axis.inSize, real(1)), own = b.toFloat(number, index);
     Value x = b.select(axis.isResized, sourceOf(axis, own), own);
     Value outside = arith::OrIOp::create(b, b.compareF(CmpFPredicate::OLT, x, real(0)),
-                                         b.compareF(CmpFPredicate::OGT, x, most));
+                                         b.compareF(CmpFPredicate::OGT, x, max));
     // Positions far outside the input are equivalent; NaN is mapped to one of them.
-    Value lowest = real(-4), highest = b.addF(most, real(4));
+    Value lowest = real(-4), highest = b.addF(max, real(4));
     x = b.select(b.compareF(CmpFPredicate::OGT, x, lowest), x, lowest);
     x = b.smallerF(x, highest);
-    Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), most);
+    Value at = b.smallerF(b.largerF(roundNearest(x), real(0)), max);
     // f32 has no number for each index of a long dim that stays as it is.
     return {b.select(axis.isResized, b.toIndex(at), index),
             arith::AndIOp::create(b, axis.isResized, outside)};

@@ -32,7 +32,7 @@ template <bool isProduct> bool scan(RowBuilder &b, graph::HostCallOp call) {
       return arith::MulFOp::create(b, a, x);
     return arith::AddFOp::create(b, a, x);
   };
-  auto place = [&](Value i, Value count) { return reverse ? b.sub(b.sub(count, one), i) : i; };
+  auto location = [&](Value i, Value count) { return reverse ? b.sub(b.sub(count, one), i) : i; };
   auto choose = [&](ArrayRef<Value> values) {
     Value chosen = values.front();
     for (size_t d = 1; d < values.size(); ++d)
@@ -44,7 +44,7 @@ template <bool isProduct> bool scan(RowBuilder &b, graph::HostCallOp call) {
   b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
     auto alongRow = [&] {
       b.fold(length, identity, [&](Value i, ValueRange carried) -> Indices {
-        Value at = b.add(row, place(i, length));
+        Value at = b.add(row, location(i, length));
         Value next = combine(carried.front(), b.loadWide(in, at));
         b.storeWide(out, exclusive ? carried.front() : next, at);
         return {next};
@@ -57,10 +57,10 @@ template <bool isProduct> bool scan(RowBuilder &b, graph::HostCallOp call) {
       // The first row of a lane computes all of them.
       b.ifThen(b.compare(CmpIPredicate::eq, position, b.index(0)), [&] {
         b.loop(size, [&](Value i) {
-          Value to = b.add(row, b.mul(place(i, size), stride));
+          Value to = b.add(row, b.mul(location(i, size), stride));
           Value isFirst = b.compare(CmpIPredicate::eq, i, b.index(0));
           Value before = b.select(isFirst, i, b.sub(i, one));
-          Value from = b.add(row, b.mul(place(before, size), stride));
+          Value from = b.add(row, b.mul(location(before, size), stride));
           b.ifElse(
               isFirst,
               [&] {

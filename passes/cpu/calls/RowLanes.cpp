@@ -67,11 +67,11 @@ Value RowBuilder::loadLanes(const Port &port, Value at, int64_t step) {
     return load(port, at);
   // The second half begins with the last element of the first one, so that nothing is read behind
   // the last element that is wanted.
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> positions;
   for (int64_t j = 0; j < width; ++j)
-    places.push_back(2 * j < width ? 2 * j : 2 * j + 1);
+    positions.push_back(2 * j < width ? 2 * j : 2 * j + 1);
   Value low = load(port, at), high = load(port, add(at, index(width - 1)));
-  return vector::ShuffleOp::create(*this, low, high, places);
+  return vector::ShuffleOp::create(*this, low, high, positions);
 }
 
 Value RowBuilder::reduceLanes(Value count, Type loaded, Value initial,

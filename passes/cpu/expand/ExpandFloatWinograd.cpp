@@ -90,7 +90,7 @@ private:
 class FloatWinogradExpander {
 public:
   FloatWinogradExpander(FloatWinogradOp op, TileAttr tile)
-      : op(op), tile(tile), b(op), form(*Winograd::ofPlaces(shapeOf(op.getFilter())[1])),
+      : op(op), tile(tile), b(op), form(*Winograd::ofPoints(shapeOf(op.getFilter())[1])),
         transforms(b, form), in(shapeOf(op.getInput())), inStrides(stridesOf(op.getInput())),
         out(op.getOutput(), {1, 1}) {
     width = in[4];
@@ -201,7 +201,7 @@ void FloatWinogradExpander::transformInput(Value image, Value firstRow) {
 /// Multiplies one position of all tiles of the task by the weights of `tile.blocks` blocks.
 void FloatWinogradExpander::multiply(Value position, Value firstBlock, Value block) {
   int64_t channels = in[1] * width, blocks = tile.getBlocks();
-  int64_t panel = channels * width, blockStride = form.places() * panel;
+  int64_t panel = channels * width, blockStride = form.points() * panel;
   // The panel that comes next: of this position for the next blocks, else of the next position.
   const int64_t distance = depth > blocks ? blocks * blockStride : panel;
   Value from = b.mul(position, inputPosition);
@@ -274,14 +274,14 @@ void FloatWinogradExpander::transformOutput(Value image, Value firstRow, Value b
 }
 
 void FloatWinogradExpander::run() {
-  scratch = addScratch(op, form.places() * (inputPosition + productPosition));
+  scratch = addScratch(op, form.points() * (inputPosition + productPosition));
   auto kernel = op->getParentOfType<func::FuncOp>();
   Value begin = kernel.getArgument(kernel.getNumArguments() - 2);
   input = b.flat(op.getInput());
   filter = b.flat(op.getFilter());
   output = b.flat(op.getOutput());
   epilogue = epilogueOf(b, op);
-  productsAt = b.index(form.places() * inputPosition);
+  productsAt = b.index(form.points() * inputPosition);
 
   ArrayRef<int64_t> shape = out.shape();
   int64_t groupTasks = llvm::divideCeil(shape[1], groups);
@@ -302,7 +302,7 @@ void FloatWinogradExpander::run() {
     Value end = b.add(first, depth);
     if (!even)
       end = arith::MinUIOp::create(b, end, endBlock);
-    b.loop(form.places(), [&](Value position) {
+    b.loop(form.points(), [&](Value position) {
       b.loop(first, end, tile.getBlocks(), [&](Value block) { multiply(position, first, block); });
     });
     b.loop(first, end, 1, [&](Value block) {

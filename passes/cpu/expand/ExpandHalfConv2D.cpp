@@ -87,9 +87,9 @@ void HalfConv2DExpander::roundRun(Value from, Value to, int64_t count) {
       value = vector::MaskedLoadOp::create(b, wide, input, index, mask, zero);
     }
     Value rounded = arith::TruncFOp::create(b, half, value);
-    Value place = b.add(to, arith::ShRUIOp::create(b, at, b.index(1)));
+    Value position = b.add(to, arith::ShRUIOp::create(b, at, b.index(1)));
     vector::StoreOp::create(b, vector::BitCastOp::create(b, pairs, rounded), scratch,
-                            b.add(place, offset / 2));
+                            b.add(position, offset / 2));
   };
   const int64_t group = kLanes * kUnroll, whole = count / group * group;
   if (whole)

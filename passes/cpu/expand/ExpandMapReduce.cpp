@@ -87,8 +87,8 @@ MapReduceExpander::MapReduceExpander(MapReduceOp op)
 void MapReduceExpander::expand() {
   Lanes steps{1, 1};
   if (!alongReduced) {
-    const int64_t most = std::clamp<int64_t>(kMaxAccumulators / results, 1, kWantedSums);
-    steps = {lanes, std::clamp<int64_t>(kept.sizes.back() / lanes, 1, most)};
+    const int64_t max = std::clamp<int64_t>(kMaxAccumulators / results, 1, kWantedSums);
+    steps = {lanes, std::clamp<int64_t>(kept.sizes.back() / lanes, 1, max)};
   }
   int64_t bytes = 0;
   for (const LaneBuffer &input : inputs)

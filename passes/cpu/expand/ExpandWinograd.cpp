@@ -86,7 +86,7 @@ private:
 class InputExpander {
 public:
   explicit InputExpander(WinogradInputOp op)
-      : op(op), b(op), form(*Winograd::ofPlaces(shapeOf(op.getOutput())[1])), transforms(b, form),
+      : op(op), b(op), form(*Winograd::ofPoints(shapeOf(op.getOutput())[1])), transforms(b, form),
         in(shapeOf(op.getInput())), strides(stridesOf(op.getInput())) {}
 
   void run() {
@@ -100,7 +100,7 @@ public:
       Row rowAt = positions(task[1], in[2], strides[2], image);
       Row columnAt = positions(column, in[3], strides[3], b.index(0));
       Value tile = b.add(b.mul(task[1], tileColumns), column);
-      Value firstOut = b.mulAdd(tile, channels, b.mul(task[0], form.places() * tiles * channels));
+      Value firstOut = b.mulAdd(tile, channels, b.mul(task[0], form.points() * tiles * channels));
       b.loop(in[1], [&](Value block) {
         Value blockAt = b.mul(block, strides[1]);
         // Down the columns, then along the rows.
@@ -155,7 +155,7 @@ private:
 class ConvExpander {
 public:
   ConvExpander(WinogradConv2DOp op, TileAttr tile)
-      : op(op), tile(tile), b(op), in(shapeOf(op.getInput())), form(*Winograd::ofPlaces(in[1])),
+      : op(op), tile(tile), b(op), in(shapeOf(op.getInput())), form(*Winograd::ofPoints(in[1])),
         transforms(b, form), epilogue(b, op) {}
 
   void run() {
@@ -181,8 +181,8 @@ public:
       std::swap(task[1], task[2]);
     Value firstRow = b.mul(task[2], tile.getRows());
     forBlocksOfTask(b, task[1], groups, out[1], together, [&](Value block, int64_t blocks) {
-      b.loop(form.places(),
-             [&](Value place) { multiply(task[0], block, blocks, place, firstRow); });
+      b.loop(form.points(),
+             [&](Value point) { multiply(task[0], block, blocks, point, firstRow); });
       b.loop(blocks, [&](Value index) { finishBlock(task[0], block, index, firstRow); });
     });
     op.erase();
@@ -190,17 +190,17 @@ public:
 
 private:
   /// Returns the accumulators of a block in scratch memory, which has [block][position][tile][16].
-  int64_t blockSums() const { return form.places() * tiles * kSumBlock; }
+  int64_t blockSums() const { return form.points() * tiles * kSumBlock; }
 
   /// Multiplies one position of all tiles of the task by the weights of `blocks` blocks, the first
   /// of which is `block`.
-  void multiply(Value image, Value block, int64_t blocks, Value place, Value firstRow) {
+  void multiply(Value image, Value block, int64_t blocks, Value point, Value firstRow) {
     const int64_t channels = in[3], panel = channels * kSumBlock;
     Value tilesAt =
-        b.mulAdd(image, form.places() * in[2] * channels,
-                 b.mulAdd(place, in[2] * channels, b.mul(firstRow, tileColumns * channels)));
-    Value weightsAt = b.mul(b.mulAdd(block, form.places(), place), panel);
-    Value sumsAt = b.mul(place, tiles * kSumBlock);
+        b.mulAdd(image, form.points() * in[2] * channels,
+                 b.mulAdd(point, in[2] * channels, b.mul(firstRow, tileColumns * channels)));
+    Value weightsAt = b.mul(b.mulAdd(block, form.points(), point), panel);
+    Value sumsAt = b.mul(point, tiles * kSumBlock);
     auto flat = TileAttr::get(b.getContext(), tile.getPixels(), 1, 1, 1, 1, false);
     PixelTiling(1, tiles, flat).forEachTile(b, b.index(0), [&](const PixelTile &run) {
       IntegerTile acc(b, run.count, blocks);
@@ -218,7 +218,7 @@ private:
           Value at = b.add(b.mulAdd(i, pairs * 2 * kSumBlock, weightsAt), pair * 2 * kSumBlock);
           SmallVector<SmallVector<Value>> weights(blocks);
           for (auto [j, list] : llvm::enumerate(weights)) {
-            Value blockAt = b.add(at, j * form.places() * panel);
+            Value blockAt = b.add(at, j * form.points() * panel);
             for (int64_t v = 0; v < acc.vectors(); ++v)
               list.push_back(dot.load(filter, b.add(blockAt, v * acc.lanes() * 2)));
             memref::PrefetchOp::create(b, filter, ValueRange{b.add(blockAt, panel)},

@@ -195,17 +195,17 @@ private:
   /// that is a task of its own.
   void copyPart(const Range &range, int64_t begin, int64_t end, Value from, Value to,
                 llvm::function_ref<void(Value)> visit) {
-    auto least = [&](Value x, int64_t y) -> Value {
+    auto min = [&](Value x, int64_t y) -> Value {
       return arith::MinSIOp::create(b, x, b.index(y));
     };
-    auto most = [&](Value x, int64_t y) -> Value {
+    auto max = [&](Value x, int64_t y) -> Value {
       return arith::MaxSIOp::create(b, x, b.index(y));
     };
     const int64_t width = std::max<int64_t>(1, b.level().getLanes() * 4 / output.bytes());
-    Value first = range.begin, last = least(b.add(first, range.step), range.size);
-    b.loop(first, least(last, begin), 1, visit);
-    Value inside = most(first, begin), outside = least(last, end);
-    Value count = most(arith::SubIOp::create(b, outside, inside), 0);
+    Value first = range.begin, last = min(b.add(first, range.step), range.size);
+    b.loop(first, min(last, begin), 1, visit);
+    Value inside = max(first, begin), outside = min(last, end);
+    Value count = max(arith::SubIOp::create(b, outside, inside), 0);
     Value rest = arith::RemUIOp::create(b, count, b.index(width));
     Value whole = b.add(inside, arith::SubIOp::create(b, count, rest));
     Value source = arith::SubIOp::create(b, from, b.index(low.back()));
@@ -213,7 +213,7 @@ private:
       output.store(input.load(b.add(source, i), width), b.add(to, i), width);
     });
     b.loop(whole, outside, 1, visit);
-    b.loop(most(first, end), last, 1, visit);
+    b.loop(max(first, end), last, 1, visit);
   }
 
   void copyRow(Value from, Value to, int64_t size) {

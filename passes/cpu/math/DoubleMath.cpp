@@ -72,9 +72,9 @@ struct LowerExpF64 : OpRewritePattern<math::ExpOp> {
     Value x = op.getOperand();
     Value isNan = b.compare(arith::CmpFPredicate::UNO, x, x);
     // Beyond these the result is 0 or infinity; a NaN must not reach the integers.
-    Value least = b.number(-746.0), most = b.number(710.0);
-    Value inRange = b.select(b.compare(arith::CmpFPredicate::OGT, x, least), x, least);
-    inRange = b.select(b.compare(arith::CmpFPredicate::OLT, inRange, most), inRange, most);
+    Value min = b.number(-746.0), max = b.number(710.0);
+    Value inRange = b.select(b.compare(arith::CmpFPredicate::OGT, x, min), x, min);
+    inRange = b.select(b.compare(arith::CmpFPredicate::OLT, inRange, max), inRange, max);
     Value n = math::RoundEvenOp::create(b.b, b.mul(inRange, b.number(0x1.71547652b82fep0)));
     Value rest = b.sub(inRange, b.mul(n, b.number(ln2High)));
     rest = b.sub(rest, b.mul(n, b.number(ln2Low)));

@@ -140,8 +140,9 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
         type.getDimSize(0) % kWidth || !getElementTypeOrSelf(op.getIn().getType()).isF32())
       return rewriter.notifyMatchFailure(op, "no whole vectors of f32 that become bytes");
     std::optional<Rounded> rounded = Rounded::of(op.getIn());
-    constexpr int64_t least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
-    if (!rounded || rounded->low < least || rounded->high > most || rounded->low > rounded->high)
+    constexpr int64_t minValue = isUnsigned ? 0 : -128, maxValue = isUnsigned ? 255 : 127;
+    if (!rounded || rounded->low < minValue || rounded->high > maxValue ||
+        rounded->low > rounded->high)
       return rewriter.notifyMatchFailure(op, "not rounded and cut to a part of the bytes");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -153,9 +154,9 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     // that is correct, so only the upper bound is applied here, and only where there may be any.
     Value x = rounded->source;
     const std::optional<double> magnitude = maxMagnitude(x);
-    if (rounded->high < most || !magnitude || *magnitude >= double(INT32_MAX))
+    if (rounded->high < maxValue || !magnitude || *magnitude >= double(INT32_MAX))
       x = arith::MinimumFOp::create(b, x, limit(rounded->high), noNans(b.getContext()));
-    if (rounded->low > least)
+    if (rounded->low > minValue)
       x = arith::MaximumFOp::create(b, x, limit(rounded->low), noNans(b.getContext()));
     const int64_t lanes = type.getDimSize(0);
     if (level.getLanes() >= kWideWidth && (lanes == 2 * kWideWidth || lanes == 4 * kWideWidth)) {
@@ -179,7 +180,7 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       Value zeroPoint = splat(b, vectorOf(16), rounded->zeroPoint);
       words = LLVM::SAddSat::create(b, vectorOf(16), shorts, zeroPoint);
     }
-    rewriter.replaceOp(op, narrowed(words, 8, least, most));
+    rewriter.replaceOp(op, narrowed(words, 8, minValue, maxValue));
     return success();
   }
 

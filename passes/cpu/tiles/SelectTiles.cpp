@@ -258,7 +258,7 @@ TileAttr tileFor(IntegerConv2DOp op) {
 TileAttr tileFor(WinogradConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  Winograd form = *Winograd::ofPlaces(shapeOf(op.getInput())[1]);
+  Winograd form = *Winograd::ofPoints(shapeOf(op.getInput())[1]);
   int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
   // The accumulators of a task stay in L2, 1 or 2.25 KB per tile; its tile rows share them evenly.
   constexpr int64_t kTaskTiles = 56;
@@ -285,11 +285,11 @@ TileAttr tileFor(FloatWinogradOp op) {
   constexpr int64_t kMaxScratch = 16 << 20;
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
-  Winograd form = *Winograd::ofPlaces(filter[1]);
+  Winograd form = *Winograd::ofPoints(filter[1]);
   int64_t channels = filter[2], blocks = out[1], width = filter[3];
   int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
   int64_t wanted = std::clamp<int64_t>(op.flops() / (4 * kMinTaskFlops), 1, kWantedTasks);
-  auto bytesOf = [&](int64_t tiles, int64_t lanes) { return form.places() * tiles * lanes * 4; };
+  auto bytesOf = [&](int64_t tiles, int64_t lanes) { return form.points() * tiles * lanes * 4; };
   int64_t weights = bytesOf(blocks * width, channels);
   TileAttr best;
   double bestCycles = 0;
@@ -310,7 +310,7 @@ TileAttr tileFor(FloatWinogradOp op) {
       traffic +=
           double(input) * llvm::divideCeil(blocks, groups) + 2 * bytesOf(tiles, blocks * width);
     double cycles =
-        rowTasks * (shape.cost * form.places() * channels * blocks + traffic * kCyclesPerByte);
+        rowTasks * (shape.cost * form.points() * channels * blocks + traffic * kCyclesPerByte);
     if (best && cycles >= bestCycles)
       continue;
     bestCycles = cycles;

@@ -354,11 +354,11 @@ bool keepsSumsOfBytes(Value value, float scale, float factor) {
     auto real = operand.getDefiningOp<DequantizeOp>();
     std::optional<QuantParams> params =
         real ? getQuantParams(getTensorType(real.getInput()).getElementType()) : std::nullopt;
-    if (!params || !params->isPerTensor() || params->most - params->least > 255)
+    if (!params || !params->isPerTensor() || params->max - params->min > 255)
       return false;
     // As the formula of a dequantize: each operation is rounded.
     for (int64_t i = 0; i < 256; ++i)
-      of[i] = static_cast<float>(params->least + i - params->zeroPoint()) * params->scale();
+      of[i] = static_cast<float>(params->min + i - params->zeroPoint()) * params->scale();
   }
   for (float a : numbers[0])
     for (float b : numbers[1]) {

@@ -88,7 +88,7 @@ struct FuseMap : CountingPattern<MapOp> {
 
 /// Returns whether `value` is a rounded value inside [least, most], judged by its own formula:
 /// bounds on a rounded value, maybe with a zero point added.
-bool isIntegerWithin(Value value, double least, double most) {
+bool isIntegerWithin(Value value, double min, double max) {
   auto constantOf = [](Value operand) -> std::optional<double> {
     auto constant = operand.getDefiningOp<arith::ConstantOp>();
     auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
@@ -109,7 +109,7 @@ bool isIntegerWithin(Value value, double least, double most) {
     bool isShift = isa<arith::AddFOp>(op) && above && below;
     if (!number || !isWhole(*number) || !(isMax || isMin || isShift))
       return false;
-    bool inside = *number >= least && *number <= most;
+    bool inside = *number >= min && *number <= max;
     if ((isMax || isMin) && !inside && !(above && below))
       return false;
     above |= isMax;

@@ -68,8 +68,8 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     x = RoundOp::create(rewriter, formula.inner, x);
     if (formula.hasZero())
       x = AddOp::create(rewriter, formula.inner, x, formula.zeros());
-    x = ClipOp::create(rewriter, formula.inner, x, APFloat(static_cast<double>(params->least)),
-                       APFloat(static_cast<double>(params->most)));
+    x = ClipOp::create(rewriter, formula.inner, x, APFloat(static_cast<double>(params->min)),
+                       APFloat(static_cast<double>(params->max)));
     x = CastOp::create(rewriter, op.getLoc(), op.getType().clone(params->stored), x);
     rewriter.replaceOpWithNewOp<StorageCastOp>(op, op.getType(), x);
     return success();

@@ -110,7 +110,7 @@ struct RaiseQuantize : CountingPattern<QuantizeOp> {
       return success();
     }
     // The minimum of the stored integers represents 0: a relu has no effect.
-    if (auto relu = dyn_cast<ReluOp>(move); relu && params->zeroPoint() == params->least) {
+    if (auto relu = dyn_cast<ReluOp>(move); relu && params->zeroPoint() == params->min) {
       rewriter.modifyOpInPlace(op, [&] { op.getInputMutable().assign(relu.getInput()); });
       ++count;
       return success();

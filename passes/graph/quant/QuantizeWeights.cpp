@@ -20,17 +20,17 @@ std::vector<float> findWeightScales(const WeightView &weights, llvm::ArrayRef<fl
   const int64_t channels = weights.channels(), inner = weights.inner();
   std::vector<float> largest(channels, 0);
   for (int64_t i = 0, n = weights.values.size(); i < n; ++i) {
-    float &most = largest[weights.axis < 0 ? 0 : i / inner % channels];
-    most = std::max(most, std::fabs(weights.values[i]));
+    float &max = largest[weights.axis < 0 ? 0 : i / inner % channels];
+    max = std::max(max, std::fabs(weights.values[i]));
   }
   std::vector<float> scales(channels);
   for (int64_t i = 0; i < channels; ++i)
     scales[i] = largest[i] / 127;
   // Half of what 32 bits hold, so that the products have room too.
-  constexpr double mostBias = 1 << 30;
+  constexpr double maxBias = 1 << 30;
   for (size_t i = 0; i < bias.size(); ++i) {
     float &scale = scales[i % channels];
-    scale = std::max(scale, static_cast<float>(std::fabs(bias[i]) / (inputScale * mostBias)));
+    scale = std::max(scale, static_cast<float>(std::fabs(bias[i]) / (inputScale * maxBias)));
   }
   // A channel of zeros has no scale; and no scale may be so small that products with it underflow.
   for (float &scale : scales)

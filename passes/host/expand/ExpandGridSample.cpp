@@ -92,10 +92,10 @@ public:
 
     Value pixels =
         ops.reshape(ops.transpose(inputs[0], {0, 2, 3, 1}), {images * height * width, channels});
-    Value places = ops.reshape(inputs[1], {images, 1, points, 2});
+    Value positions = ops.reshape(inputs[1], {images, 1, points, 2});
     const int64_t taps = isNearest ? 1 : 4;
     for (int64_t dim : {0, 1})
-      operands.push_back(ops.reshape(ops.slice(places, 3, dim, 1), {images, 1, points}));
+      operands.push_back(ops.reshape(ops.slice(positions, 3, dim, 1), {images, 1, points}));
     Type element = graph::getTensorType(inputs[1]).getElementType();
     if (!isNearest) {
       operands.push_back(ops.constant({1, 4, 1}, element, {0, 1, 0, 1}));

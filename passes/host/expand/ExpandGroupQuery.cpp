@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // GroupQueryAttention counts the positions of a sequence by data, whatever the shapes are: the new
-// positions are written into the cache behind those that are valid, and are rotated by their place
-// in the sequence. With
+// positions are written into the cache behind those that are valid, and are rotated by their
+// position in the sequence. With
 //
 //   last   = lengths, the number of valid positions minus 1
 //   before = the valid positions in front of the new ones

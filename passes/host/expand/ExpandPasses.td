@@ -157,7 +157,7 @@ def HostExpandTopK : Pass<"host-expand-top-k", "::mlir::func::FuncOp"> {
   let summary = "Replaces TopK by comparisons and reductions";
   let description = [{
     The rank of an element is the number of elements that come before it: the larger
-    ones, and equal ones with a lower position. For each place of the result a
+    ones, and equal ones with a lower position. For each location of the result a
     reduction picks the element of that rank, and its position as numbers that f16
     holds. Rows of many elements are divided into blocks of about 2 k, whose first k elements
     remain, until one block is left. With k = 1 it is a reduction and an arg_max.
@@ -174,7 +174,7 @@ def HostExpandTopK : Pass<"host-expand-top-k", "::mlir::func::FuncOp"> {
     %before = graph.compare %others, %x {predicate = #graph<compare_predicate gt>}
     ...
     %rank = graph.reduce %ones {kind = #graph<reduce_kind sum>}
-    %there = graph.compare %rank, %places {predicate = #graph<compare_predicate eq>}
+    %there = graph.compare %rank, %locations {predicate = #graph<compare_predicate eq>}
     %picked = graph.where %there, %x_and_positions, %none
     %best = graph.reduce %picked {kind = #graph<reduce_kind max>}
     ```

@@ -180,9 +180,9 @@ private:
           return "its positions are no grid in its order";
       }
     }
-    for (auto [place, number] : llvm::enumerate(numbers))
+    for (auto [position, number] : llvm::enumerate(numbers))
       if (!normalize(number, axis) ||
-          number != positions[axis][int64_t(place) / inner % shape[axis]])
+          number != positions[axis][int64_t(position) / inner % shape[axis]])
         return "its positions are no grid";
     return {};
   }

@@ -250,9 +250,9 @@ private:
   /// Returns [rows, 1, k] with the dims of the result.
   Value back(Value value) {
     SmallVector<int64_t> shape, inverse(s.type.getRank());
-    for (auto [place, dim] : llvm::enumerate(order())) {
+    for (auto [location, dim] : llvm::enumerate(order())) {
       shape.push_back(dim == s.axis ? s.k : s.type.getDimSize(dim));
-      inverse[dim] = place;
+      inverse[dim] = location;
     }
     value = reshape(value, shape);
     if (s.axis == s.type.getRank() - 1)

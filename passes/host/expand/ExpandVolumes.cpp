@@ -232,10 +232,10 @@ public:
               .getResult();
         },
         [&](ArrayRef<Value> taps) {
-          Value most = taps.front();
+          Value max = taps.front();
           for (Value tap : taps.drop_front())
-            most = graph::MaxOp::create(builder, loc, most, tap);
-          return most;
+            max = graph::MaxOp::create(builder, loc, max, tap);
+          return max;
         });
   }
 

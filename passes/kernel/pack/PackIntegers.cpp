@@ -78,22 +78,22 @@ std::vector<int64_t> IntegerWeights::sums(int64_t factor, int64_t size) const {
 
 ElementsAttr packWinograd(const IntegerWeights &weights, cpu::Winograd form, MLIRContext *context) {
   int64_t blocks = llvm::divideCeil(weights.outputs, kOutputBlock), channels = weights.columns / 9;
-  int64_t places = form.places(), side = form.side();
+  int64_t points = form.points(), side = form.side();
   ArrayRef<std::array<int, 3>> rows = form.weights();
-  std::vector<int16_t> packed(blocks * places * channels * kOutputBlock, 0);
+  std::vector<int16_t> packed(blocks * points * channels * kOutputBlock, 0);
   for (int64_t output = 0; output < weights.outputs; ++output)
     for (int64_t channel = 0; channel < channels; ++channel) {
       const int16_t *window = weights.row(output) + channel * 9;
-      for (int64_t place = 0; place < places; ++place) {
+      for (int64_t point = 0; point < points; ++point) {
         int sum = 0;
         for (int64_t tap = 0; tap < 9; ++tap)
-          sum += rows[place / side][tap / 3] * rows[place % side][tap % 3] * window[tap];
-        int64_t pair = (output / kOutputBlock * places + place) * (channels / 2) + channel / 2;
+          sum += rows[point / side][tap / 3] * rows[point % side][tap % 3] * window[tap];
+        int64_t pair = (output / kOutputBlock * points + point) * (channels / 2) + channel / 2;
         packed[(pair * kOutputBlock + output % kOutputBlock) * 2 + channel % 2] =
             static_cast<int16_t>(sum);
       }
     }
-  auto type = RankedTensorType::get({blocks, places, channels / 2, kOutputBlock, 2},
+  auto type = RankedTensorType::get({blocks, points, channels / 2, kOutputBlock, 2},
                                     IntegerType::get(context, 16));
   return graph::makeConstant(type, ArrayRef<int16_t>(packed), "winograd");
 }

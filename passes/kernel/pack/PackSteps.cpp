@@ -144,13 +144,13 @@ std::vector<Group> groupsOf(const std::vector<Step> &steps, size_t size, int lim
     });
     std::vector<Group> open;
     for (const Step *step : order) {
-      auto place = llvm::find_if(open, [&](Group &group) { return group.fits(*step, limit); });
-      if (place == open.end())
-        place = open.emplace(open.end());
-      place->add(*step);
-      if (place->steps.size() == size) {
-        groups.push_back(std::move(*place));
-        open.erase(place);
+      auto group = llvm::find_if(open, [&](Group &group) { return group.fits(*step, limit); });
+      if (group == open.end())
+        group = open.emplace(open.end());
+      group->add(*step);
+      if (group->steps.size() == size) {
+        groups.push_back(std::move(*group));
+        open.erase(group);
       }
     }
     llvm::append_range(groups, open);

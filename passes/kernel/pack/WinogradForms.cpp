@@ -16,10 +16,10 @@ WinogradForms findWinogradForms(const WinogradSizes &sizes, const DirectFilter &
   const double direct = sizes.directCost();
   result.options.push_back({std::nullopt, direct});
   double bestCost = WinogradSizes::kMaxCost * direct;
-  for (int64_t places : {16, 36}) {
-    const Winograd form = *Winograd::ofPlaces(places);
+  for (int64_t points : {16, 36}) {
+    const Winograd form = *Winograd::ofPoints(points);
     const double cost = sizes.cost(form);
-    if (given ? *given != places : cost >= bestCost)
+    if (given ? *given != points : cost >= bestCost)
       continue;
     const double error = estimateWinogradError(filter, form);
     if (error > maxError) {
@@ -30,7 +30,7 @@ WinogradForms findWinogradForms(const WinogradSizes &sizes, const DirectFilter &
     result.chosen = result.options.size();
     result.options.push_back(
         {form, cost, error,
-         int64_t(sizeof(float)) * (places - 9) * sizes.channels * sizes.outputs});
+         int64_t(sizeof(float)) * (points - 9) * sizes.channels * sizes.outputs});
     bestCost = cost;
   }
   return result;

@@ -98,10 +98,10 @@ double WinogradSizes::cost(Winograd form) const {
   const double tiles = double(images) * form.tilesOf(height, width);
   const TransformCosts costs = transformCosts(form);
   const double operations = tiles *
-                            (double(form.places()) * channels * outputs + costs.input * channels +
+                            (double(form.points()) * channels * outputs + costs.input * channels +
                              costs.output * outputs) /
                             kOutputBlock;
-  return costOf(*this, operations, form.places());
+  return costOf(*this, operations, form.points());
 }
 
 double maxWinogradGrowth(int64_t bytes) {
@@ -118,8 +118,8 @@ std::array<double, 9> DirectFilter::window(int64_t output, int64_t channel) cons
 }
 
 ElementsAttr packFloatWinograd(const DirectFilter &filter, Winograd form, MLIRContext *context) {
-  const int64_t places = form.places(), channels = filter.channels();
-  auto type = RankedTensorType::get({filter.outputBlocks, places, channels, kOutputBlock},
+  const int64_t points = form.points(), channels = filter.channels();
+  auto type = RankedTensorType::get({filter.outputBlocks, points, channels, kOutputBlock},
                                     Float32Type::get(context));
   std::vector<char> bytes(type.getNumElements() * sizeof(float));
   auto *to = reinterpret_cast<float *>(bytes.data());
@@ -127,9 +127,9 @@ ElementsAttr packFloatWinograd(const DirectFilter &filter, Winograd form, MLIRCo
     for (int64_t channel = 0; channel < channels; ++channel) {
       const Tile<double> values =
           transformed(form.floatWeights(), filter.window(output, channel).data(), 3);
-      for (int64_t place = 0; place < places; ++place)
-        to[((output / kOutputBlock * places + place) * channels + channel) * kOutputBlock +
-           output % kOutputBlock] = static_cast<float>(values[place]);
+      for (int64_t point = 0; point < points; ++point)
+        to[((output / kOutputBlock * points + point) * channels + channel) * kOutputBlock +
+           output % kOutputBlock] = static_cast<float>(values[point]);
     }
   return graph::makeConstant(type, std::move(bytes), "winograd");
 }
@@ -156,9 +156,9 @@ double estimateWinogradError(const DirectFilter &filter, Winograd form) {
       const Tile<double> weights = transformed(form.floatWeights(), window.data(), 3);
       for (int64_t tile = 0; tile < kTiles; ++tile) {
         const int64_t index = tile * channels + channel;
-        for (int64_t place = 0; place < form.places(); ++place)
-          products[tile][place] = std::fma(
-              positions[index][place], static_cast<float>(weights[place]), products[tile][place]);
+        for (int64_t point = 0; point < form.points(); ++point)
+          products[tile][point] = std::fma(
+              positions[index][point], static_cast<float>(weights[point]), products[tile][point]);
         for (int64_t y = 0; y < form.outputs; ++y)
           for (int64_t x = 0; x < form.outputs; ++x)
             for (int64_t tap = 0; tap < 9; ++tap)

@@ -154,8 +154,8 @@ private:
     const Tile &t = p.tile;
     bool joined = c.joinsOuters && t.l1M > c.rows && t.l1M % c.rows == 0;
     // Chunks that are not bound to the rows of an image may be rounded up.
-    int64_t most = joined ? c.outers * c.rows : c.rowUnit == 1 ? alignTo(c.rows, 16) : c.rows;
-    if (t.l1M > most)
+    int64_t max = joined ? c.outers * c.rows : c.rowUnit == 1 ? alignTo(c.rows, 16) : c.rows;
+    if (t.l1M > max)
       return fail("a chunk of rows is no part of an image and no whole images");
     if (!joined && t.l1M % c.rowUnit)
       return fail("a chunk of rows ends inside a row of the image");
@@ -265,9 +265,9 @@ private:
     return fits() || fail("the chunks do not fit into l1");
   }
 
-  /// Returns the number of equal chunks of at most `most`.
-  static int64_t piecesOf(int64_t size, int64_t most) {
-    int64_t pieces = divideCeil(size, most);
+  /// Returns the number of equal chunks of at most `max`.
+  static int64_t piecesOf(int64_t size, int64_t max) {
+    int64_t pieces = divideCeil(size, max);
     while (size % pieces)
       ++pieces;
     return pieces;

@@ -18,7 +18,7 @@ enum class LhsForm { Blocks, Image, Rows };          ///< NC1HWC0, planes, row-m
 enum class RhsForm { Packed, Rows, TransposedRows }; ///< fractals, [K][N], [N][K]
 
 /// The location of a result (or residual); strides are in bytes.
-struct ResultPlace {
+struct ResultLayout {
   mlir::Value value;
   int64_t outer = 0, other = 0; ///< to the next image or product
   int64_t block = 0;            ///< to the next 16 columns (of blocks)
@@ -33,7 +33,7 @@ struct Contraction {
   /// A matrix by which the cube multiplies the residual to add it to the accumulators; none: the
   /// vector unit adds it.
   mlir::Value identity;
-  ResultPlace output, residual;
+  ResultLayout output, residual;
   mlir::Type lhsType, outputType;
   graph::ActivationAttr activation;
   bool residualLast = false;

@@ -160,7 +160,7 @@ private:
 
   void loadLhs(const Expr &depthChunk) {
     lhsL1 = w.alloc(ir::MemoryKind::L1, p.lhsBytes);
-    Place dst(lhsL1),
+    BufferAddress dst(lhsL1),
         src(w.argument(c.lhs), outerChunk * (p.chunkOuters * c.lhsOuter) + other * c.lhsOther);
     const Img2ColShape &s = c.window;
     if (c.lhsForm == LhsForm::Rows) {
@@ -171,7 +171,7 @@ private:
       return;
     }
     Expr y = imageRow();
-    Place chroma = src;
+    BufferAddress chroma = src;
     src.offset = src.offset + y * c.lhsRow;
     Span imageRows{p.inRows, y, s.height};
     if (c.colours) {
@@ -202,7 +202,7 @@ private:
 
   void loadRhs(const Expr &depthChunk) {
     rhsL1 = w.alloc(ir::MemoryKind::L1, p.rhsBytes);
-    Place dst(rhsL1), src(w.argument(c.rhs), outerChunk * c.rhsOuter + other * c.rhsOther);
+    BufferAddress dst(rhsL1), src(w.argument(c.rhs), outerChunk * c.rhsOuter + other * c.rhsOther);
     Expr column = columnChunk * t.l1N, depth = depthChunk * t.l1K;
     Span columns{t.l1N, column, c.columns}, sum{t.l1K, depth, c.depth};
     if (c.rhsForm == RhsForm::Rows) {
@@ -242,9 +242,9 @@ private:
 
   void loadBias() {
     Span bytes{t.n * 4, column * 4, int64_t(alignTo(c.columns, 16)) * 4};
-    Place from(biasL1, (localColumn + nTile * t.n) * 4);
+    BufferAddress from(biasL1, (localColumn + nTile * t.n) * 4);
     if (!p.biasResident) {
-      from = Place(w.alloc(ir::MemoryKind::L1, t.n * 4));
+      from = BufferAddress(w.alloc(ir::MemoryKind::L1, t.n * 4));
       w.move(from, {w.argument(c.bias), column * 4}, bytes);
     }
     biasBt = w.alloc(ir::MemoryKind::BT, t.n * 4);
@@ -282,7 +282,7 @@ private:
         for (const Expr &expr : {depthChunk, step})
           for (auto [iv, stride] : expr.terms)
             first.push_back(iv);
-        w.mmad(l0c, a, b, c.bias ? std::optional(Place(biasBt)) : std::nullopt,
+        w.mmad(l0c, a, b, c.bias ? std::optional(BufferAddress(biasBt)) : std::nullopt,
                {t.m, firstRow(), rowLimit()}, {t.n, column, c.columns},
                {t.k * pair, (depthChunk * t.l1K + step * t.k) * pair, c.depth * pair},
                c.isInteger ? c.lhsType : f16, first, column1, t.k * 32, t.n * 32);
@@ -367,13 +367,14 @@ private:
       transfer(c.residual, residual, false);
     }
     Value ub = w.alloc(ir::MemoryKind::UB, bytes);
-    Place from(l0c, blocked ? number * (p.pieceN / 16 * column1) : number * (p.pieceM * 64));
+    BufferAddress from(l0c,
+                       blocked ? number * (p.pieceN / 16 * column1) : number * (p.pieceM * 64));
     Span rows{p.pieceM, firstRow() + pieceRow, rowLimit()};
     Span columns{p.pieceN, pieceColumn, c.columns};
     VectorOperand result{ub, 0, c.outputType, steps};
     SmallVector<VectorOperand> inputs{result};
     if (c.requantization) {
-      Place factors(scales, pieceColumn * 4);
+      BufferAddress factors(scales, pieceColumn * 4);
       if (c.addition) {
         w.requantizeAdd(ub, from, factors, residual, rows, columns, sumType(), *c.requantization,
                         *c.addition, column1, 32, steps.outer);
@@ -418,59 +419,59 @@ private:
   }
 
   /// Moves a chunk between gm and ub.
-  void transfer(const ResultPlace &place, Value ub, bool toGm) {
+  void transfer(const ResultLayout &layout, Value ub, bool toGm) {
     int64_t element = c.resultBytes();
     auto move = [&](Expr gmOffset, Span bytes, Span outer, Span inner, Steps gm, Steps local) {
-      Place there(w.argument(place.value), std::move(gmOffset)), here(ub);
+      Position there(w.argument(layout.value), std::move(gmOffset)), here(ub);
       if (toGm)
         w.move(there, here, bytes, outer, gm, local, inner);
       else
         w.move(here, there, bytes, outer, local, gm, inner);
     };
     Expr inImage = rowChunk * t.l1M + mTile * t.m;
-    Expr base = outerChunk * (p.chunkOuters * place.outer) + other * place.other;
+    Expr base = outerChunk * (p.chunkOuters * layout.outer) + other * layout.other;
     if (!c.blocked()) {
-      move(base + (inImage + pieceRow) * place.row + pieceColumn * element,
+      move(base + (inImage + pieceRow) * layout.row + pieceColumn * element,
            {p.pieceN * element, pieceColumn * element, c.columns * element}, {},
-           {p.pieceM, firstRow() + pieceRow, rowLimit()}, {0, place.row}, {0, p.pieceN * element});
+           {p.pieceM, firstRow() + pieceRow, rowLimit()}, {0, layout.row}, {0, p.pieceN * element});
       return;
     }
     Span blocks = blockSpan();
-    base = base + blocks.start * place.block;
+    base = base + blocks.start * layout.block;
     int64_t localBlock = p.pieceM * 32;
     if (p.imagesOfTile) {
       Expr image = mTile * p.imagesOfTile;
-      move(base + image * place.outer, run(c.rows * 32), blocks,
+      move(base + image * layout.outer, run(c.rows * 32), blocks,
            {p.imagesOfTile, outerChunk * p.chunkOuters + image, c.outers},
-           {place.block, place.outer}, {localBlock, c.rows * 32});
+           {layout.block, layout.outer}, {localBlock, c.rows * 32});
     } else if (p.chunkOuters > 1) {
       // The tile's part of each image of the chunk, often empty.
       nest(p.chunkOuters, [&](Expr image) {
         Expr start = mTile * (t.m * 32) - image * (c.rows * 32);
-        move(base + image * place.outer + start, {t.m * 32, start, c.rows * 32}, blocks,
-             {1, outerChunk * p.chunkOuters + image, c.outers}, {place.block, 0}, {localBlock, 0});
+        move(base + image * layout.outer + start, {t.m * 32, start, c.rows * 32}, blocks,
+             {1, outerChunk * p.chunkOuters + image, c.outers}, {layout.block, 0}, {localBlock, 0});
       });
     } else if (c.denseResult) {
       move(base + inImage * 32, {t.m * 32, firstRow() * 32, rowLimit() * 32}, blocks, {},
-           {place.block, 0}, {localBlock, 0});
+           {layout.block, 0}, {localBlock, 0});
     } else {
       int64_t unit = c.rowUnit;
       Expr tileRow = mTile * (t.m / unit), imageRow = rowChunk * (t.l1M / unit) + tileRow;
-      move(base + imageRow * place.row, run(unit * 32), blocks,
+      move(base + imageRow * layout.row, run(unit * 32), blocks,
            {t.m / unit, p.relativeRows ? tileRow : imageRow, rowLimit() / unit},
-           {place.block, place.row}, {localBlock, unit * 32});
+           {layout.block, layout.row}, {localBlock, unit * 32});
     }
   }
 
   /// Split cores: fix writes straight to gm.
   void results() {
     int64_t element = c.resultBytes(), column1 = alignTo(t.m, 16) * 64;
-    const ResultPlace &place = c.output;
+    const ResultLayout &layout = c.output;
     Expr inImage = rowChunk * t.l1M + mTile * t.m;
-    Expr base = outerChunk * (p.chunkOuters * place.outer) + other * place.other;
+    Expr base = outerChunk * (p.chunkOuters * layout.outer) + other * layout.other;
     Span columns{t.n, column, c.columns};
     auto move = [&](Expr to, Expr from, Span rows, int64_t rowStep, int64_t columnStep) {
-      Place result(w.argument(place.value), std::move(to)), sums(l0c, std::move(from));
+      BufferAddress result(w.argument(layout.value), std::move(to)), sums(l0c, std::move(from));
       if (c.requantization)
         w.requantize(result, sums, {scales, column * 4}, std::move(rows), columns, sumType(),
                      *c.requantization, column1, rowStep, columnStep);
@@ -479,22 +480,22 @@ private:
                   column1, rowStep, columnStep);
     };
     if (!c.blocked())
-      return move(base + inImage * place.row + column * element, 0, {t.m, firstRow(), rowLimit()},
-                  place.row, 16 * element);
+      return move(base + inImage * layout.row + column * element, 0, {t.m, firstRow(), rowLimit()},
+                  layout.row, 16 * element);
     pieceColumn = column;
-    base = base + blockSpan().start * place.block;
+    base = base + blockSpan().start * layout.block;
     if (p.chunkOuters > 1)
       nest(p.chunkOuters, [&](Expr image) {
         Expr start = mTile * t.m - image * c.rows;
-        move(base + image * place.outer + start * 32, 0, {t.m, start, c.rows}, 32, place.block);
+        move(base + image * layout.outer + start * 32, 0, {t.m, start, c.rows}, 32, layout.block);
       });
     else if (c.denseResult)
-      move(base + inImage * 32, 0, {t.m, firstRow(), rowLimit()}, 32, place.block);
+      move(base + inImage * 32, 0, {t.m, firstRow(), rowLimit()}, 32, layout.block);
     else
       nest(t.m / c.rowUnit, [&](Expr row) {
         Expr imageRow = rowChunk * (t.l1M / c.rowUnit) + mTile * (t.m / c.rowUnit) + row;
-        move(base + imageRow * place.row, row * (c.rowUnit * 64),
-             {c.rowUnit, firstRow() + row * c.rowUnit, rowLimit()}, 32, place.block);
+        move(base + imageRow * layout.row, row * (c.rowUnit * 64),
+             {c.rowUnit, firstRow() + row * c.rowUnit, rowLimit()}, 32, layout.block);
       });
   }
 

@@ -84,7 +84,7 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   return "";
 }
 
-ResultPlace blockedPlace(Value value) {
+ResultLayout blockedLayout(Value value) {
   auto strides = byteStrides(bufferTypeOf(value));
   return {value, strides[0], 0, strides[1], bufferTypeOf(value).getDimSize(3) * 32};
 }
@@ -125,7 +125,7 @@ bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &
   auto dense = [](MemRefType type) {
     return type.getDimSize(2) == 1 || byteStrides(type)[2] == type.getDimSize(3) * 32;
   };
-  c.output = blockedPlace(op.getOutput());
+  c.output = blockedLayout(op.getOutput());
   c.output.row = byteStrides(out)[2];
   c.denseResult = dense(out);
   if (Value residual = op.getResidual()) {
@@ -133,7 +133,7 @@ bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &
       errorText = "the residual's channels do not stand in blocks: " + text(residual.getType());
       return false;
     }
-    c.residual = blockedPlace(residual);
+    c.residual = blockedLayout(residual);
     c.residual.row = byteStrides(bufferTypeOf(residual))[2];
     c.denseResult &= dense(bufferTypeOf(residual));
   }
@@ -319,13 +319,13 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorTex
     return c;
   // Products along the dim that has more of them are shared by the cores.
   unsigned outer = lhs.getDimSize(0) >= lhs.getDimSize(1) ? 0 : 1, other = 1 - outer;
-  auto place = [&](Value value) {
+  auto address = [&](Value value) {
     auto strides = byteStrides(bufferTypeOf(value));
-    return ResultPlace{value, strides[outer], strides[other], 32, strides[2]};
+    return ResultLayout{value, strides[outer], strides[other], 32, strides[2]};
   };
-  c.output = place(op.getOutput());
+  c.output = address(op.getOutput());
   if (op.getResidual())
-    c.residual = place(op.getResidual());
+    c.residual = address(op.getResidual());
   c.outers = lhs.getDimSize(outer);
   c.others = lhs.getDimSize(other);
   c.rows = lhs.getDimSize(2);
@@ -344,7 +344,7 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorTex
     int64_t &count = isOther ? c.others : c.outers;
     int64_t lhsStep = isOther ? c.lhsOther : c.lhsOuter,
             rhsStep = isOther ? c.rhsOther : c.rhsOuter;
-    auto joins = [&](const ResultPlace &result) {
+    auto joins = [&](const ResultLayout &result) {
       return !result.value || (isOther ? result.other : result.outer) == c.rows * result.row;
     };
     if (count > 1 && rhsStep == 0 && lhsStep == c.rows * c.lhsRow && joins(c.output) &&

@@ -225,7 +225,7 @@ private:
     w.loop(trips, [&](Value iv) { inside(Expr(iv)); });
   }
 
-  Place at(Value buffer, const Products &strides, const Expr &head, const Expr &inside) {
+  BufferAddress at(Value buffer, const Products &strides, const Expr &head, const Expr &inside) {
     return {w.argument(buffer), image * strides.image + head * strides.head + inside};
   }
   Span rowSpan() const { return {p.m, firstRow, c.rows}; }
@@ -292,7 +292,7 @@ private:
   void results() {
     int64_t element = c.resultBytes(), column1 = alignTo(p.m, 16) * 64;
     Span columns{p.n, {}, c.columns};
-    auto fromL0C = [&](Place to, int64_t row) {
+    auto fromL0C = [&](BufferAddress to, int64_t row) {
       w.moveL0C(std::move(to), l0c, rowSpan(), columns, f32, c.outputType, c.convertsWithRelu(),
                 column1, row, 16 * element);
     };

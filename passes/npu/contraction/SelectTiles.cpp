@@ -50,7 +50,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     if (plans.empty())
       return std::nullopt;
     size_t best = 0;
-    double least = 0;
+    double min = 0;
     int64_t instructions = 0;
     for (size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
       // Large products take long to simulate, and the model is good at them.
@@ -58,9 +58,9 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
       if (instructions > kMaxInstructions)
         break;
       std::optional<double> cycles = measureTile(getOperation(), plans[i].tile);
-      if (!cycles || (least && *cycles >= least))
+      if (!cycles || (min && *cycles >= min))
         continue;
-      least = *cycles;
+      min = *cycles;
       best = i;
     }
     return std::move(plans[best]);

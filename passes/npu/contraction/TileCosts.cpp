@@ -299,11 +299,11 @@ private:
     int64_t allRows = alignTo(c.rows * (c.joinsOuters ? c.outers : 1), 16);
     for (int64_t n : columnTiles(share)) {
       // Small tiles only where there is no more to do.
-      int64_t least = std::min<int64_t>(8192, allRows * std::min(share, n));
+      int64_t min = std::min<int64_t>(8192, allRows * std::min(share, n));
       for (int64_t l1M : chunks)
         for (int64_t m : rowTiles(l1M)) {
           int64_t area = int64_t(alignTo(m, 16)) * n;
-          bool large = area >= least || n * 2 > share || anyWillDo;
+          bool large = area >= min || n * 2 > share || anyWillDo;
           if (large && area * 4 <= int64_t(soc.l0cBytes))
             orders({m, n, 16, l1M, n, 16, coresM, coresN, Order::None}, share);
           if (!kinds.empty() && anyWillDo)
@@ -327,11 +327,11 @@ private:
 
   void orders(Tile tile, int64_t share) {
     int64_t whole = c.depthBlocks();
-    int64_t most = mostSteps(tile.m, tile.n);
-    if (most < 1)
+    int64_t max = maxSteps(tile.m, tile.n);
+    if (max < 1)
       return;
     tile.l1K = whole * 16;
-    tile.k = divideCeil(whole, divideCeil(whole, most)) * 16;
+    tile.k = divideCeil(whole, divideCeil(whole, max)) * 16;
     int64_t aligned = alignTo(share, tile.n);
     tile.order = Order::Lhs;
     offer(tile);
@@ -353,7 +353,7 @@ private:
     offer(tile);
     // Chunks of the contracted dim must be multiples of the steps.
     for (int64_t chunk = c.depthUnit; chunk < whole; chunk *= 2) {
-      int64_t step = std::min(most, chunk);
+      int64_t step = std::min(max, chunk);
       while (chunk % step)
         --step;
       tile.l1K = chunk * 16;
@@ -363,7 +363,7 @@ private:
   }
 
   /// Returns the maximum number of blocks of the contracted dim in two steps in l0a and l0b.
-  int64_t mostSteps(int64_t m, int64_t n) const {
+  int64_t maxSteps(int64_t m, int64_t n) const {
     int64_t rows = alignTo(m, 16);
     int64_t roomA = int64_t(soc.l0aBytes), roomB = int64_t(soc.l0bBytes);
     if (c.identity) {
@@ -426,14 +426,14 @@ private:
 
   Choices columnTiles(int64_t share) const {
     Choices choices;
-    int64_t most = std::min<int64_t>(512, alignTo(share, 16));
+    int64_t max = std::min<int64_t>(512, alignTo(share, 16));
     if (c.bias)
-      most = std::min<int64_t>(most, soc.btBytes / 4);
+      max = std::min<int64_t>(max, soc.btBytes / 4);
     for (int64_t n : {16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512})
-      if (n <= most)
+      if (n <= max)
         choices.insert(n);
     for (int64_t parts = 1; parts <= 8; ++parts)
-      if (int64_t n = alignTo(divideCeil(share, parts), 16); n <= most)
+      if (int64_t n = alignTo(divideCeil(share, parts), 16); n <= max)
         choices.insert(n);
     return choices;
   }

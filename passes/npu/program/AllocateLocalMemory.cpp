@@ -24,12 +24,12 @@ struct AllocateLocalMemoryPass : impl::NpuAllocateLocalMemoryBase<AllocateLocalM
       return signalPassFailure();
     }
     for (MemoryUse &use : memoryUses(program, soc))
-      if (!place(program, use, soc))
+      if (!allocate(program, use, soc))
         signalPassFailure();
   }
 
 private:
-  bool place(ir::ProgramOp program, MemoryUse &use, const SocTable &soc) {
+  bool allocate(ir::ProgramOp program, MemoryUse &use, const SocTable &soc) {
     if (!use.place()) {
       program.emitError() << "needs " << use.used() << " bytes of " << nameOf(use.memory) << ", "
                           << soc.name << " has " << use.capacity;

@@ -133,11 +133,11 @@ static std::optional<NamedAttribute> emptiedFrom(ir::MoveOp move, size_t number,
       if (!start.getStrides().empty())
         strides.assign(start.getStrides().begin(), start.getStrides().end());
     }
-    int64_t least = base, most = base;
+    int64_t min = base, max = base;
     for (auto [iv, stride] : llvm::zip_equal(ivs, strides))
-      (stride < 0 ? least : most) += stride * (countOf(iv) - 1);
-    const int64_t all = most + range.getLength();
-    if (least < 0 || all > range.getLimit() || all > INT64_MAX / (2 * size))
+      (stride < 0 ? min : max) += stride * (countOf(iv) - 1);
+    const int64_t all = max + range.getLength();
+    if (min < 0 || all > range.getLimit() || all > INT64_MAX / (2 * size))
       continue;
     strides[number] += all;
     MLIRContext *context = move.getContext();
@@ -334,8 +334,8 @@ private:
     flag<ir::WaitFlagOp>(body->end(), Queue::MTE2, Queue::MTE1);
   }
 
-  template <typename OpT> void flag(Block::iterator place, Queue from, Queue to) {
-    OpBuilder b(joined.getBody(), place);
+  template <typename OpT> void flag(Block::iterator point, Queue from, Queue to) {
+    OpBuilder b(joined.getBody(), point);
     OpT::create(b, joined.getLoc(), ir::QueueKind(from), ir::QueueKind(to), kMeetingId, 1, 0);
   }
 
@@ -371,8 +371,8 @@ private:
 
   /// Lets a queue wait for all that the part waits for, without `others` only for the cores of this
   /// section.
-  void await(Queue queue, Block *block, Block::iterator place, bool others = true) {
-    OpBuilder b(block, place);
+  void await(Queue queue, Block *block, Block::iterator point, bool others = true) {
+    OpBuilder b(block, point);
     for (auto [wait, count] : awaited) {
       if (!others && wait.crosses)
         continue;

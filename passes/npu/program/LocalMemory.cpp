@@ -73,15 +73,15 @@ int64_t bestGap(const MemoryUse &use, const LocalBuffer &buffer,
 } // namespace
 
 int64_t MemoryUse::lowerBound() const {
-  int64_t most = 0;
+  int64_t max = 0;
   for (const LocalBuffer &at : buffers) {
     int64_t sum = 0;
     for (const LocalBuffer &other : buffers)
       if (other.begin <= at.begin && at.begin <= other.end)
         sum += other.bytes;
-    most = std::max(most, sum);
+    max = std::max(max, sum);
   }
-  return most;
+  return max;
 }
 
 int64_t MemoryUse::used() const {
@@ -99,7 +99,7 @@ bool MemoryUse::shares() const {
   return false;
 }
 
-bool MemoryUse::place() {
+bool MemoryUse::allocate() {
   // Side by side, if all fit.
   int64_t next = 0;
   for (LocalBuffer &buffer : buffers) {

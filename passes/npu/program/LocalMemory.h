@@ -34,7 +34,7 @@ struct MemoryUse {
   bool shares() const;        ///< whether buffers share bytes
   /// Assigns an offset to all buffers. Returns false if no order that was tried fits; `used` then
   /// returns what the best order needs.
-  bool place();
+  bool allocate();
 };
 
 /// Returns one entry per memory in which the program has buffers.

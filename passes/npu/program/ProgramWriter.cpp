@@ -60,17 +60,17 @@ class ProgramWriter::Emission {
 public:
   explicit Emission(ProgramWriter &writer) : w(writer) {}
 
-  Emission &place(const Place &place) {
-    buffers.push_back(place.buffer);
-    offsets.push_back(place.offset);
-    for (auto [iv, stride] : place.offset.terms)
+  Emission &operand(const BufferAddress &address) {
+    buffers.push_back(address.buffer);
+    offsets.push_back(address.offset);
+    for (auto [iv, stride] : address.offset.terms)
       (void)numberOf(iv);
     return *this;
   }
   /// An operand that may be missing, in ops whose operand groups have sizes.
-  Emission &place(const std::optional<Place> &optional) {
+  Emission &operand(const std::optional<BufferAddress> &optional) {
     groups.push_back(optional ? 1 : 0);
-    return optional ? place(*optional) : *this;
+    return optional ? operand(*optional) : *this;
   }
   Emission &span(StringRef name, const Span &span) {
     for (auto [iv, stride] : span.start.terms)
@@ -174,9 +174,9 @@ ProgramWriter::ProgramWriter(func::FuncOp kernel, ArrayRef<int64_t> grid, bool v
   b.setInsertionPointToEnd(body);
 }
 
-ProgramWriter::ProgramWriter(ir::ProgramOp program, Block *block, Block::iterator place)
+ProgramWriter::ProgramWriter(ir::ProgramOp program, Block *block, Block::iterator point)
     : program(program), b(program.getLoc(), program.getContext()), table(socOf(program)) {
-  b.setInsertionPoint(block, place);
+  b.setInsertionPoint(block, point);
 }
 
 void ProgramWriter::finish() { kernel.erase(); }
@@ -203,11 +203,11 @@ void ProgramWriter::loop(int64_t trips, function_ref<void(Value)> body) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-void ProgramWriter::move(Place dst, Place src, Span bytes, Span outer, Steps dstSteps,
-                         Steps srcSteps, Span inner) {
+void ProgramWriter::move(BufferAddress dst, BufferAddress src, Span bytes, Span outer,
+                         Steps dstSteps, Steps srcSteps, Span inner) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("outer", outer)
       .span("inner", inner)
       .span("bytes", bytes)
@@ -216,11 +216,11 @@ void ProgramWriter::move(Place dst, Place src, Span bytes, Span outer, Steps dst
       .create<ir::MoveOp>();
 }
 
-void ProgramWriter::ndToNz(Place dst, Place src, Span rows, Span cols, Type type, int64_t srcRow,
-                           int64_t dstCol) {
+void ProgramWriter::ndToNz(BufferAddress dst, BufferAddress src, Span rows, Span cols, Type type,
+                           int64_t srcRow, int64_t dstCol) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("rows", rows)
       .span("cols", cols)
       .type("type", type)
@@ -229,9 +229,9 @@ void ProgramWriter::ndToNz(Place dst, Place src, Span rows, Span cols, Type type
       .create<ir::MoveNdToNzOp>();
 }
 
-void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_t channels,
-                              int64_t width, int64_t c0, int64_t srcPlane, int64_t srcRow,
-                              int64_t dstRow, const ImagePixels &pixels,
+void ProgramWriter::loadImage(BufferAddress dst, BufferAddress src, Span rows, Type type,
+                              int64_t channels, int64_t width, int64_t c0, int64_t srcPlane,
+                              int64_t srcRow, int64_t dstRow, const ImagePixels &pixels,
                               const std::optional<ImageQuantization> &quantization) {
   Emission emission(*this);
   if (pixels.step)
@@ -245,8 +245,8 @@ void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_
     emission.attribute("scale", b.getF64FloatAttr(quantization->scale))
         .attribute("offset", b.getF64FloatAttr(quantization->offset))
         .flag("is_signed", quantization->isSigned);
-  emission.place(dst)
-      .place(src)
+  emission.operand(dst)
+      .operand(src)
       .span("rows", rows)
       .type("type", type)
       .number("channels", channels)
@@ -258,9 +258,9 @@ void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_
       .create<ir::LoadImageOp>();
 }
 
-void ProgramWriter::loadYuv(Place dst, Place luma, Place chroma, Span rows, int64_t width,
-                            int64_t c0, int64_t srcRow, int64_t dstRow, const ImageColours &colours,
-                            const ImagePixels &pixels) {
+void ProgramWriter::loadYuv(BufferAddress dst, BufferAddress luma, BufferAddress chroma, Span rows,
+                            int64_t width, int64_t c0, int64_t srcRow, int64_t dstRow,
+                            const ImageColours &colours, const ImagePixels &pixels) {
   Emission emission(*this);
   auto real = [&](const std::string &name, double value) {
     emission.attribute(name, b.getF64FloatAttr(value));
@@ -277,9 +277,9 @@ void ProgramWriter::loadYuv(Place dst, Place luma, Place chroma, Span rows, int6
     real("mean" + index, pixels.means[channel]);
     real("factor" + index, pixels.factors[channel]);
   }
-  emission.place(dst)
-      .place(luma)
-      .place(chroma)
+  emission.operand(dst)
+      .operand(luma)
+      .operand(chroma)
       .span("rows", rows)
       .number("channels", int64_t(channels))
       .number("width", width)
@@ -290,11 +290,11 @@ void ProgramWriter::loadYuv(Place dst, Place luma, Place chroma, Span rows, int6
       .create<ir::LoadYuvOp>();
 }
 
-void ProgramWriter::load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps,
-                           Steps srcSteps, bool transpose) {
+void ProgramWriter::load2d(BufferAddress dst, BufferAddress src, Span outer, Span inner,
+                           Steps dstSteps, Steps srcSteps, bool transpose) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("outer", outer)
       .span("inner", inner)
       .steps("dst", dstSteps)
@@ -303,12 +303,12 @@ void ProgramWriter::load2d(Place dst, Place src, Span outer, Span inner, Steps d
       .create<ir::Load2DOp>();
 }
 
-void ProgramWriter::img2col(Place dst, Place src, Span m, Span k, Span row0,
+void ProgramWriter::img2col(BufferAddress dst, BufferAddress src, Span m, Span k, Span row0,
                             const Img2ColShape &shape, int64_t srcImage, int64_t srcChannel,
                             int64_t dstRow) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("m", m)
       .span("k", k)
       .span("row0", row0)
@@ -334,14 +334,15 @@ void ProgramWriter::img2col(Place dst, Place src, Span m, Span k, Span row0,
       .create<ir::Img2ColOp>();
 }
 
-void ProgramWriter::mmad(Place dst, Place a, Place b, std::optional<Place> bias, Span m, Span n,
-                         Span k, Type type, ArrayRef<Value> first, int64_t dstCol, int64_t aRow,
-                         int64_t bRow, bool accumulate) {
+void ProgramWriter::mmad(BufferAddress dst, BufferAddress a, BufferAddress b,
+                         std::optional<BufferAddress> bias, Span m, Span n, Span k, Type type,
+                         ArrayRef<Value> first, int64_t dstCol, int64_t aRow, int64_t bRow,
+                         bool accumulate) {
   Emission emission(*this);
-  emission.place(std::optional(dst))
-      .place(std::optional(a))
-      .place(std::optional(b))
-      .place(bias)
+  emission.operand(std::optional(dst))
+      .operand(std::optional(a))
+      .operand(std::optional(b))
+      .operand(bias)
       .span("m", m)
       .span("n", n)
       .span("k", k);
@@ -357,12 +358,12 @@ void ProgramWriter::mmad(Place dst, Place a, Place b, std::optional<Place> bias,
       .create<ir::MmadOp>();
 }
 
-void ProgramWriter::moveL0C(Place dst, Place src, Span m, Span n, Type type, Type dstType,
-                            bool relu, int64_t srcCol, int64_t dstRow, int64_t dstCol,
+void ProgramWriter::moveL0C(BufferAddress dst, BufferAddress src, Span m, Span n, Type type,
+                            Type dstType, bool relu, int64_t srcCol, int64_t dstRow, int64_t dstCol,
                             double scale) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("m", m)
       .span("n", n)
       .type("type", type)
@@ -375,13 +376,13 @@ void ProgramWriter::moveL0C(Place dst, Place src, Span m, Span n, Type type, Typ
       .create<ir::MoveL0COp>();
 }
 
-void ProgramWriter::requantize(Place dst, Place src, Place scales, Span m, Span n, Type type,
-                               const Requantization &to, int64_t srcCol, int64_t dstRow,
-                               int64_t dstCol) {
+void ProgramWriter::requantize(BufferAddress dst, BufferAddress src, BufferAddress scales, Span m,
+                               Span n, Type type, const Requantization &to, int64_t srcCol,
+                               int64_t dstRow, int64_t dstCol) {
   Emission(*this)
-      .place(dst)
-      .place(src)
-      .place(scales)
+      .operand(dst)
+      .operand(src)
+      .operand(scales)
       .span("m", m)
       .span("n", n)
       .type("type", type)
@@ -396,14 +397,15 @@ void ProgramWriter::requantize(Place dst, Place src, Place scales, Span m, Span 
       .create<ir::RequantizeOp>();
 }
 
-void ProgramWriter::requantizeAdd(Place dst, Place src, Place scales, Place addend, Span m, Span n,
-                                  Type type, const Requantization &first, const Addition &addition,
+void ProgramWriter::requantizeAdd(BufferAddress dst, BufferAddress src, BufferAddress scales,
+                                  BufferAddress addend, Span m, Span n, Type type,
+                                  const Requantization &first, const Addition &addition,
                                   int64_t srcCol, int64_t dstRow, int64_t dstCol) {
   Emission(*this)
-      .place(dst)
-      .place(src)
-      .place(scales)
-      .place(addend)
+      .operand(dst)
+      .operand(src)
+      .operand(scales)
+      .operand(addend)
       .span("m", m)
       .span("n", n)
       .type("type", type)
@@ -424,14 +426,14 @@ void ProgramWriter::requantizeAdd(Place dst, Place src, Place scales, Place adde
       .create<ir::RequantizeAddOp>();
 }
 
-void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,
-                           std::optional<VectorSource> b, std::optional<VectorSource> mask,
-                           Span outer, Span inner, Span lanes, Type type, Type dstType,
-                           double scalar, int64_t dstBlock) {
+void ProgramWriter::vector(VectorOp op, BufferAddress dst, Steps dstSteps,
+                           std::optional<VectorSource> a, std::optional<VectorSource> b,
+                           std::optional<VectorSource> mask, Span outer, Span inner, Span lanes,
+                           Type type, Type dstType, double scalar, int64_t dstBlock) {
   Emission emission(*this);
-  emission.place(std::optional(dst));
+  emission.operand(std::optional(dst));
   for (const std::optional<VectorSource> *source : {&a, &b, &mask})
-    emission.place(*source ? std::optional((*source)->place) : std::nullopt);
+    emission.operand(*source ? std::optional((*source)->address) : std::nullopt);
   emission.span("outer", outer)
       .span("inner", inner)
       .span("lanes", lanes)
@@ -450,13 +452,13 @@ void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional
   emission.create<ir::VectorOp>();
 }
 
-void ProgramWriter::gatherRows(Place dst, Place src, Place indices, Span rows, Span bytes,
-                               int64_t tableRows, int64_t srcRow, int64_t dstRow,
-                               int64_t indexStep) {
+void ProgramWriter::gatherRows(BufferAddress dst, BufferAddress src, BufferAddress indices,
+                               Span rows, Span bytes, int64_t tableRows, int64_t srcRow,
+                               int64_t dstRow, int64_t indexStep) {
   Emission(*this)
-      .place(dst)
-      .place(src)
-      .place(indices)
+      .operand(dst)
+      .operand(src)
+      .operand(indices)
       .span("rows", rows)
       .span("bytes", bytes)
       .number("table_rows", tableRows)
@@ -466,11 +468,11 @@ void ProgramWriter::gatherRows(Place dst, Place src, Place indices, Span rows, S
       .create<ir::GatherRowsOp>();
 }
 
-void ProgramWriter::transpose(Place dst, Steps dstSteps, int64_t dstRow, Place src, Steps srcSteps,
-                              int64_t srcRow, Span outer, Span inner) {
+void ProgramWriter::transpose(BufferAddress dst, Steps dstSteps, int64_t dstRow, BufferAddress src,
+                              Steps srcSteps, int64_t srcRow, Span outer, Span inner) {
   Emission(*this)
-      .place(dst)
-      .place(src)
+      .operand(dst)
+      .operand(src)
       .span("outer", outer)
       .span("inner", inner)
       .steps("dst", dstSteps)

@@ -36,11 +36,11 @@ struct Span {
 };
 
 /// A location in a buffer, `offset` bytes from its start.
-struct Place {
+struct BufferAddress {
   mlir::Value buffer;
   Expr offset;
-  Place() = default;
-  Place(mlir::Value buffer, Expr offset = {}) : buffer(buffer), offset(std::move(offset)) {}
+  BufferAddress() = default;
+  BufferAddress(mlir::Value buffer, Expr offset = {}) : buffer(buffer), offset(std::move(offset)) {}
 };
 
 /// The strides of two nested ranges in bytes.
@@ -104,7 +104,7 @@ struct Addition {
 
 /// An operand of a vector instruction; `block` is 32, or 0 to repeat the first 32 bytes of a run.
 struct VectorSource {
-  Place place;
+  BufferAddress address;
   Steps steps;
   int64_t block = 32;
 };
@@ -117,8 +117,8 @@ public:
   /// npu.soc): one gm buffer per argument, followed by the `grid` coordinates. The function exists
   /// until `finish`.
   ProgramWriter(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t> grid, bool vectorCore = false);
-  /// Adds to a block of a program that exists, in front of `place`.
-  ProgramWriter(ir::ProgramOp program, mlir::Block *block, mlir::Block::iterator place);
+  /// Adds to a block of a program that exists, in front of `point`.
+  ProgramWriter(ir::ProgramOp program, mlir::Block *block, mlir::Block::iterator point);
   /// Erases the function; the program takes its name.
   void finish();
 
@@ -138,45 +138,48 @@ public:
   When when;
 
   /// Writes a move of `outer` x `inner` runs of `bytes` bytes.
-  void move(Place dst, Place src, Span bytes, Span outer = {}, Steps dstSteps = {},
+  void move(BufferAddress dst, BufferAddress src, Span bytes, Span outer = {}, Steps dstSteps = {},
             Steps srcSteps = {}, Span inner = {});
   /// The following functions write one instruction each; docs/npu-isa.md describes them. Strides
   /// are in bytes.
-  void ndToNz(Place dst, Place src, Span rows, Span cols, mlir::Type type, int64_t srcRow,
-              int64_t dstCol);
-  void loadImage(Place dst, Place src, Span rows, mlir::Type type, int64_t channels, int64_t width,
-                 int64_t c0, int64_t srcPlane, int64_t srcRow, int64_t dstRow,
+  void ndToNz(BufferAddress dst, BufferAddress src, Span rows, Span cols, mlir::Type type,
+              int64_t srcRow, int64_t dstCol);
+  void loadImage(BufferAddress dst, BufferAddress src, Span rows, mlir::Type type, int64_t channels,
+                 int64_t width, int64_t c0, int64_t srcPlane, int64_t srcRow, int64_t dstRow,
                  const ImagePixels &pixels = {},
                  const std::optional<ImageQuantization> &quantization = std::nullopt);
-  /// Loads an image of luma and chroma; `chroma` is the place of its row 0.
-  void loadYuv(Place dst, Place luma, Place chroma, Span rows, int64_t width, int64_t c0,
-               int64_t srcRow, int64_t dstRow, const ImageColours &colours,
-               const ImagePixels &pixels);
-  void load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps, Steps srcSteps,
-              bool transpose = false);
-  void img2col(Place dst, Place src, Span m, Span k, Span row0, const Img2ColShape &shape,
-               int64_t srcImage, int64_t srcChannel, int64_t dstRow);
+  /// Loads an image of luma and chroma; `chroma` is the position of its row 0.
+  void loadYuv(BufferAddress dst, BufferAddress luma, BufferAddress chroma, Span rows,
+               int64_t width, int64_t c0, int64_t srcRow, int64_t dstRow,
+               const ImageColours &colours, const ImagePixels &pixels);
+  void load2d(BufferAddress dst, BufferAddress src, Span outer, Span inner, Steps dstSteps,
+              Steps srcSteps, bool transpose = false);
+  void img2col(BufferAddress dst, BufferAddress src, Span m, Span k, Span row0,
+               const Img2ColShape &shape, int64_t srcImage, int64_t srcChannel, int64_t dstRow);
   /// Starts from zero (or `bias`) in iterations where all ivs of `first` are 0.
-  void mmad(Place dst, Place a, Place b, std::optional<Place> bias, Span m, Span n, Span k,
-            mlir::Type type, llvm::ArrayRef<mlir::Value> first, int64_t dstCol, int64_t aRow,
-            int64_t bRow, bool accumulate = false);
-  void moveL0C(Place dst, Place src, Span m, Span n, mlir::Type type, mlir::Type dstType, bool relu,
-               int64_t srcCol, int64_t dstRow, int64_t dstCol, double scale = 1.0);
-  void requantize(Place dst, Place src, Place scales, Span m, Span n, mlir::Type type,
-                  const Requantization &to, int64_t srcCol, int64_t dstRow, int64_t dstCol);
+  void mmad(BufferAddress dst, BufferAddress a, BufferAddress b, std::optional<BufferAddress> bias,
+            Span m, Span n, Span k, mlir::Type type, llvm::ArrayRef<mlir::Value> first,
+            int64_t dstCol, int64_t aRow, int64_t bRow, bool accumulate = false);
+  void moveL0C(BufferAddress dst, BufferAddress src, Span m, Span n, mlir::Type type,
+               mlir::Type dstType, bool relu, int64_t srcCol, int64_t dstRow, int64_t dstCol,
+               double scale = 1.0);
+  void requantize(BufferAddress dst, BufferAddress src, BufferAddress scales, Span m, Span n,
+                  mlir::Type type, const Requantization &to, int64_t srcCol, int64_t dstRow,
+                  int64_t dstCol);
   /// Writes a requantization with addition; `addend` has the layout of the result in `dst`.
-  void requantizeAdd(Place dst, Place src, Place scales, Place addend, Span m, Span n,
-                     mlir::Type type, const Requantization &first, const Addition &addition,
-                     int64_t srcCol, int64_t dstRow, int64_t dstCol);
-  void vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,
+  void requantizeAdd(BufferAddress dst, BufferAddress src, BufferAddress scales,
+                     BufferAddress addend, Span m, Span n, mlir::Type type,
+                     const Requantization &first, const Addition &addition, int64_t srcCol,
+                     int64_t dstRow, int64_t dstCol);
+  void vector(VectorOp op, BufferAddress dst, Steps dstSteps, std::optional<VectorSource> a,
               std::optional<VectorSource> b, std::optional<VectorSource> mask, Span outer,
               Span inner, Span lanes, mlir::Type type, mlir::Type dstType, double scalar = 0,
               int64_t dstBlock = 32);
   /// Writes a copy of those of `tableRows` rows, `srcRow` bytes apart, that indices in ub name.
-  void gatherRows(Place dst, Place src, Place indices, Span rows, Span bytes, int64_t tableRows,
-                  int64_t srcRow, int64_t dstRow, int64_t indexStep);
-  void transpose(Place dst, Steps dstSteps, int64_t dstRow, Place src, Steps srcSteps,
-                 int64_t srcRow, Span outer, Span inner);
+  void gatherRows(BufferAddress dst, BufferAddress src, BufferAddress indices, Span rows,
+                  Span bytes, int64_t tableRows, int64_t srcRow, int64_t dstRow, int64_t indexStep);
+  void transpose(BufferAddress dst, Steps dstSteps, int64_t dstRow, BufferAddress src,
+                 Steps srcSteps, int64_t srcRow, Span outer, Span inner);
 
 private:
   class Emission;

@@ -26,7 +26,7 @@ bool isFilledFromGm(ir::AllocOp alloc) {
 /// Returns the useful number of copies: a second copy lets one iteration's producer run in parallel
 /// with the consumer of the previous one; a third only helps where the producer's time varies,
 /// which it does when it reads gm.
-int64_t copiesWanted(ir::AllocOp alloc, int64_t most) {
+int64_t copiesWanted(ir::AllocOp alloc, int64_t max) {
   int64_t iterations = 1;
   for (auto loop = alloc->getParentOfType<ir::LoopOp>(); loop;
        loop = loop->getParentOfType<ir::LoopOp>())
@@ -38,7 +38,7 @@ int64_t copiesWanted(ir::AllocOp alloc, int64_t most) {
   if (queues.size() < 2)
     return 1;
   return std::min(
-      {isFilledFromGm(alloc) ? most : std::min<int64_t>(most, 2), iterations, int64_t(kFlagIds)});
+      {isFilledFromGm(alloc) ? max : std::min<int64_t>(max, 2), iterations, int64_t(kFlagIds)});
 }
 
 struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
@@ -50,8 +50,8 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
       program.emitError() << "max-buffers is " << maxBuffers.getValue() << ", 1 is the least";
       return signalPassFailure();
     }
-    const int64_t most = choose(program);
-    program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, most)); });
+    const int64_t max = choose(program);
+    program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, max)); });
     SocTable soc = socOf(program);
     unsigned taken = 0;
     for (MemoryUse &use : memoryUses(program, soc))
@@ -74,36 +74,36 @@ private:
     if (!identity || maxBuffers == 1 || program->getParentOfType<ModuleOp>()->hasAttr(kTrialAttr))
       return maxBuffers;
     const std::string key = choiceKey(getArgument(), program.getSoc(), identity);
-    int64_t most = maxBuffers;
+    int64_t max = maxBuffers;
     if (std::optional<StringRef> given = givenChoice(program, key))
-      if (given->getAsInteger(10, most) || most < 1 || most > kFlagIds) {
+      if (given->getAsInteger(10, max) || max < 1 || max > kFlagIds) {
         reportUnfit(program, key, *given,
                     "it must be a number of copies from 1 to " + Twine(kFlagIds));
-        most = maxBuffers;
+        max = maxBuffers;
       }
     SmallVector<std::string> proposals;
     if (wantedProposals(program))
       for (int64_t copies = 1; copies <= 4; ++copies)
         proposals.push_back(std::to_string(copies));
-    noteChoice(getArgument(), program.getLoc(), program, key, std::to_string(most), proposals);
-    return most;
+    noteChoice(getArgument(), program.getLoc(), program, key, std::to_string(max), proposals);
+    return max;
   }
 
   /// Removes a copy of the buffer that loses least: one of many, one that is not filled from gm,
   /// and among those the largest. Returns false without copies.
   static bool takeOne(MemoryUse &use) {
-    LocalBuffer *least = nullptr;
+    LocalBuffer *min = nullptr;
     auto worth = [](const LocalBuffer &buffer) {
       ir::AllocOp alloc = buffer.alloc;
       return std::tuple(-int64_t(alloc.getBuffers()), isFilledFromGm(alloc), -buffer.bytes);
     };
     for (LocalBuffer &buffer : use.buffers)
-      if (buffer.alloc.getBuffers() > 1 && (!least || worth(buffer) < worth(*least)))
-        least = &buffer;
-    if (!least)
+      if (buffer.alloc.getBuffers() > 1 && (!min || worth(buffer) < worth(*min)))
+        min = &buffer;
+    if (!min)
       return false;
-    least->alloc.setBuffers(least->alloc.getBuffers() - 1);
-    least->bytes = bytesTaken(least->alloc);
+    min->alloc.setBuffers(min->alloc.getBuffers() - 1);
+    min->bytes = bytesTaken(min->alloc);
     return true;
   }
 };

@@ -329,11 +329,11 @@ void SyncAnalysis::useBarriers(unsigned nest, Queue from, Queue to) {
   for (const SyncEdge &edge : edges)
     if (concerns(edge))
       ids[edge.block] += edge.slots;
-  auto most = llvm::max_element(ids, llvm::less_second());
-  if (most == ids.end())
+  auto max = llvm::max_element(ids, llvm::less_second());
+  if (max == ids.end())
     return;
   llvm::erase_if(edges, [&](const SyncEdge &edge) {
-    if (edge.block != most->first || !concerns(edge))
+    if (edge.block != max->first || !concerns(edge))
       return false;
     SyncBlock &block = blocks[edge.block];
     block.barriers[edge.distance ? block.children.size() : edge.target] = true;

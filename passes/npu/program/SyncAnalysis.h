@@ -82,7 +82,7 @@ public:
   std::vector<SyncEdge> edges;
   unsigned found = 0; ///< edges before any were removed
 
-  /// An instruction with its place.
+  /// An instruction with its position.
   struct Node {
     mlir::Operation *op;
     Queue queue;

@@ -114,13 +114,13 @@ std::optional<OperandDims> independentDims(Operation *op) {
 bool liesInParts(Value operand, int dim, int64_t parts) {
   MemRefType type = bufferTypeOf(operand);
   int64_t size = type.getDimSize(dim);
-  om::BufferPart place = om::resolveViews(operand);
-  int64_t whole = bytesOf(place.root);
+  om::BufferPart origin = om::resolveViews(operand);
+  int64_t whole = bytesOf(origin.root);
   if (size % parts || whole % parts)
     return false;
   int64_t step = size / parts * type.getStridesAndOffset().first[dim] * elementBytes(operand);
   int64_t room = whole / parts, bytes = om::spanInBytes(partOf(type, dim, parts));
-  return step == room && place.offset >= 0 && place.offset + bytes <= room;
+  return step == room && origin.offset >= 0 && origin.offset + bytes <= room;
 }
 
 } // namespace
@@ -161,13 +161,13 @@ void PartWriter::write(kernel::KernelOpInterface op, const OperandDims &dims, in
 
 Value PartWriter::slice(Value operand, int dim, int64_t part) {
   MemRefType type = bufferTypeOf(operand);
-  om::BufferPart place = om::resolveViews(operand);
-  Memory target = memory.lookup(place.root);
-  int64_t from = target.onlyPart ? 0 : part * (bytesOf(place.root) / parts);
+  om::BufferPart origin = om::resolveViews(operand);
+  Memory target = memory.lookup(origin.root);
+  int64_t from = target.onlyPart ? 0 : part * (bytesOf(origin.root) / parts);
   MemRefType wanted = partOf(type, dim, parts);
-  if (from + place.offset == 0 && target.buffer.getType() == wanted)
+  if (from + origin.offset == 0 && target.buffer.getType() == wanted)
     return target.buffer;
-  return om::ViewOp::create(b, operand.getLoc(), wanted, target.buffer, from + place.offset);
+  return om::ViewOp::create(b, operand.getLoc(), wanted, target.buffer, from + origin.offset);
 }
 
 } // namespace atc::npu

@@ -149,12 +149,12 @@ private:
     return true;
   }
 
-  /// Returns the lengths of runs of at most `most` launches, each as long as possible.
-  SmallVector<unsigned> runsUpTo(unsigned most) {
+  /// Returns the lengths of runs of at most `max` launches, each as long as possible.
+  SmallVector<unsigned> runsUpTo(unsigned max) {
     SmallVector<unsigned> lengths;
     for (size_t index = 0; index < launches.size();) {
       Run run(soc);
-      while (index + run.length < launches.size() && run.length < most &&
+      while (index + run.length < launches.size() && run.length < max &&
              extend(run, index + run.length))
         ;
       lengths.push_back(std::max(1u, run.length));
@@ -487,10 +487,10 @@ private:
   void replace(const JoinedRun &run) {
     auto group = ArrayRef(launches).slice(run.begin, run.length);
     om::LaunchOp first = group.front(), last = group.back();
-    SmallVector<Location> places;
+    SmallVector<Location> locations;
     int64_t cost = 0;
     for (om::LaunchOp launch : group) {
-      places.push_back(launch.getLoc());
+      locations.push_back(launch.getLoc());
       cost += int64_t(launch.getCost());
     }
     ArrayAttr left = leftTensorsOf(run);
@@ -500,7 +500,7 @@ private:
     last.getPrefetchMutable().assign(prefetchOf(run));
     last.setCost(cost);
     last.setChained(first.getChained());
-    last->setLoc(FusedLoc::get(last.getContext(), places));
+    last->setLoc(FusedLoc::get(last.getContext(), locations));
     last.removeInPlaceAttr();
     last->removeAttr(kPreloadedAttr);
     if (!left.empty())

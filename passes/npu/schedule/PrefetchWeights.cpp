@@ -30,7 +30,7 @@ public:
   LateRoom(MutableArrayRef<om::LaunchOp> launches, ArrayRef<WeightNeed> needs, int64_t l2Bytes,
            double share)
       : launches(launches), needs(needs), capacity(int64_t(kFilled * double(l2Bytes))),
-        mostPassing(int64_t((1 - share) * double(capacity))) {}
+        maxPassing(int64_t((1 - share) * double(capacity))) {}
 
   /// Returns the bytes of need `next` that launch `index` may name; needs before `used` are used.
   int64_t at(unsigned index, size_t used, size_t next) {
@@ -39,7 +39,7 @@ public:
     int64_t room = capacity;
     if (need.named == 0) {
       const int64_t bytes = passing(index, need.launch);
-      if (bytes > mostPassing)
+      if (bytes > maxPassing)
         return 0;
       room -= bytes + heldFrom(used, next, need.launch);
     }
@@ -90,7 +90,7 @@ private:
 
   MutableArrayRef<om::LaunchOp> launches;
   ArrayRef<WeightNeed> needs;
-  int64_t capacity, mostPassing;
+  int64_t capacity, maxPassing;
   SmallVector<Waiting> waiting;
   std::optional<unsigned> passingOf;
   std::vector<int64_t> passingFrom;

@@ -46,11 +46,11 @@ bool loads(ir::LoopOp loop) {
 
 /// Returns the loop with most trips in a block that loads from gm; null without one.
 ir::LoopOp loadingLoop(Block *block) {
-  ir::LoopOp most;
+  ir::LoopOp max;
   for (auto loop : block->getOps<ir::LoopOp>())
-    if (loads(loop) && (!most || loop.getTrips() > most.getTrips()))
-      most = loop;
-  return most;
+    if (loads(loop) && (!max || loop.getTrips() > max.getTrips()))
+      max = loop;
+  return max;
 }
 
 /// Returns the loops around the loads of a program, the outermost one first.
@@ -131,7 +131,7 @@ void addLoads(ir::ProgramOp program, const Room &room, ArrayRef<int64_t> sizes, 
   for (auto [index, bytes] : llvm::enumerate(sizes)) {
     const int64_t part = divideCeil(bytes, count), runs = divideCeil(part, scratchBytes);
     const int64_t run = alignTo(divideCeil(part, runs), 512);
-    const Place source(w.argument(first + index), number * (run * runs));
+    const BufferAddress source(w.argument(first + index), number * (run * runs));
     auto load = [&](const Expr &from) {
       w.move(scratch, {source.buffer, from}, {run, from, bytes});
     };
@@ -361,7 +361,7 @@ private:
     return cold;
   }
 
-  /// Returns the bytes and the place of loads for which DDR's time that they save, times the
+  /// Returns the bytes and the position of loads for which DDR's time that they save, times the
   /// factor, exceeds most what the program takes longer.
   Capacity capacityOf(ir::ProgramOp program, const std::vector<unsigned> &cold, double usedFactor) {
     Capacity capacity;
@@ -378,7 +378,7 @@ private:
 
   double ddrRate() { return soc.ddrRate() * double(soc.cores(false)); }
 
-  /// Simulates a program with loads of several sizes at several places.
+  /// Simulates a program with loads of several sizes at several positions.
   const std::vector<TriedLoads> &tryLoads(ir::ProgramOp program,
                                           const std::vector<unsigned> &cold) {
     auto [entry, isNew] = tried.try_emplace({program, cold});
@@ -388,10 +388,10 @@ private:
     std::optional<ProgramUse> alone = useOfProgram(program, soc, cold);
     if (!alone)
       return entry->second;
-    const unsigned buffer = program.getBuffers().size() - 1, most = loadingLoops(program).size();
+    const unsigned buffer = program.getBuffers().size() - 1, max = loadingLoops(program).size();
     SmallVector<unsigned> coldNow(cold.begin(), cold.end());
     coldNow.push_back(buffer);
-    for (unsigned depth = 0; depth <= std::min(most, kMaxDepth); ++depth)
+    for (unsigned depth = 0; depth <= std::min(max, kMaxDepth); ++depth)
       for (double part : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
         const int64_t bytes = int64_t(part * alone->idleLoads * ddrRate()) / kUnit * kUnit;
         if (bytes < kSmallestPiece)

@@ -63,7 +63,7 @@ public:
   /// promises less than it errs.
   SmallVector<Group> choose() {
     SmallVector<Group> groups = choose(assumed), whole = wholes(kernels.size());
-    const bool isGain = wantedParts || timeOf(groups) < (1 - kLeastGain) * timeOf(whole);
+    const bool isGain = wantedParts || timeOf(groups) < (1 - kMinGain) * timeOf(whole);
     return isGain ? groups : whole;
   }
 
@@ -75,21 +75,21 @@ public:
     return single;
   }
 
-  /// Returns up to `most` other choices: that without any group, that of the pass whatever it
+  /// Returns up to `max` other choices: that without any group, that of the pass whatever it
   /// promises, and those from other assumptions.
-  SmallVector<std::string> propose(size_t most) {
+  SmallVector<std::string> propose(size_t max) {
     const GroupAssumptions own = assumed;
     SmallVector<std::string> texts = {std::to_string(kernels.size()) + "/1"};
     if (table.split && table.crossLatency)
       for (int64_t parts : counts)
         if (std::string text = textOf(interleaved(parts));
-            parts <= kMaxInterleaved && texts.size() < most && !llvm::is_contained(texts, text))
+            parts <= kMaxInterleaved && texts.size() < max && !llvm::is_contained(texts, text))
           texts.push_back(text);
     SmallVector<GroupAssumptions> all = {own};
     llvm::append_range(all, otherAssumptions());
     for (const GroupAssumptions &other : all)
       if (std::string text = textOf(choose(other));
-          texts.size() < most && !llvm::is_contained(texts, text))
+          texts.size() < max && !llvm::is_contained(texts, text))
         texts.push_back(text);
     assumed = own;
     return texts;
@@ -227,7 +227,7 @@ private:
   static constexpr unsigned kLongestGroup = 96;
   static constexpr int64_t kMaxInterleaved = 4; ///< parts of what is proposed
   /// The time of groups is known to a few percent only.
-  static constexpr double kLeastGain = 0.03;
+  static constexpr double kMinGain = 0.03;
 
   void note(Value root, unsigned index, bool written) {
     auto [entry, isNew] = buffers.try_emplace(root);

@@ -75,8 +75,8 @@ public:
               double(soc.cubeCores);
       } else if (isa<ir::MatMulOp>(use->getOwner())) {
         const double rate = (soc.split ? soc.l0cToGm : soc.ubToGm) * run;
-        const double least = soc.split && isAligned ? double(soc.l0cToGmRun) : 0;
-        row = std::max(bytes / rate, least) / double(soc.cubeCores);
+        const double min = soc.split && isAligned ? double(soc.l0cToGmRun) : 0;
+        row = std::max(bytes / rate, min) / double(soc.cubeCores);
       }
       sum += rows * row;
     }
@@ -185,10 +185,10 @@ private:
     }
     // Where others lose much, only what the product reads is aligned: less than that is what
     // kernels gain that work in place.
-    constexpr double kLeastGain = 0.2;
+    constexpr double kMinGain = 0.2;
     const Matrix &own = matrices.front();
     if (const double alone = before - own.cycles(soc, false) + own.cycles(soc, true);
-        alone < (1 - kLeastGain) * after) {
+        alone < (1 - kMinGain) * after) {
       after = alone;
       matrices.truncate(1);
     }

@@ -135,9 +135,9 @@ Value centre(Value mask) {
   builder.setInsertionPointAfterValue(mask);
   Location loc = graph::derivedLoc(mask.getLoc(), "centred");
   auto type = cast<RankedTensorType>(mask.getType());
-  Value most = graph::ReduceOp::create(builder, loc, mask, graph::ReduceKind::Max,
-                                       ArrayRef<int64_t>(type.getRank() - 1), /*keepdims=*/true);
-  auto map = graph::MapOp::create(builder, loc, type, ValueRange{mask, most});
+  Value max = graph::ReduceOp::create(builder, loc, mask, graph::ReduceKind::Max,
+                                      ArrayRef<int64_t>(type.getRank() - 1), /*keepdims=*/true);
+  auto map = graph::MapOp::create(builder, loc, type, ValueRange{mask, max});
   Type f32 = type.getElementType();
   Block *body = builder.createBlock(&map.getBody(), {}, {f32, f32}, {loc, loc});
   Value number = body->getArgument(0), largest = body->getArgument(1);

@@ -104,17 +104,17 @@ private:
       if (Value number = clampedNumber(map)) {
         // Masks have some large numbers, and a bound is as good there.
         const Interval all = analysis.inBody(map, number).all;
-        if (isLost(all.least))
-          return inWords("{0} or more", all.least);
-        if (isLost(-all.most))
-          return inWords("{0} or less", all.most);
+        if (isLost(all.min))
+          return inWords("{0} or more", all.min);
+        if (isLost(-all.max))
+          return inWords("{0} or less", all.max);
       }
-    if ((isLost(bounds.all.most) || isLost(-bounds.all.least)) &&
+    if ((isLost(bounds.all.max) || isLost(-bounds.all.min)) &&
         !op.hasTrait<graph::OnlyMovesElements>())
       remarkAnalysis(getArgument(), op.getLoc(), "MayOverflow")
           << remark::add("f16 ends at 65504, and all that is known of these numbers is that they "
                          "are from {0} to {1}",
-                         bounds.all.least, bounds.all.most);
+                         bounds.all.min, bounds.all.max);
     return "";
   }
 

@@ -28,11 +28,11 @@ int64_t bytesOf(Value value) {
 /// Returns whether the elements of each part are long runs in the whole: short ones cost more than
 /// L2 saves.
 bool hasLongRuns(graph::ConcatOp concat) {
-  constexpr int64_t kLeastBytes = 512;
+  constexpr int64_t kMinBytes = 512;
   return llvm::all_of(concat.getInputs(), [&](Value part) {
     const RankedTensorType type = tensorTypeOf(part);
     const ArrayRef<int64_t> run = type.getShape().drop_front(concat.getAxis());
-    return computeProduct(run) * type.getElementTypeBitWidth() / 8 >= kLeastBytes;
+    return computeProduct(run) * type.getElementTypeBitWidth() / 8 >= kMinBytes;
   });
 }
 

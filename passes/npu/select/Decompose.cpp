@@ -184,19 +184,17 @@ private:
     constexpr double largest = 65504;
     OpBuilder builder(op);
     Location loc = op.getLoc();
-    Value most = graph::ReduceOp::create(builder, loc, op.getInput(), graph::ReduceKind::Max,
-                                         op.getAxes(), /*keepdims=*/true);
-    most =
-        graph::ClipOp::create(builder, loc, most.getType(), most, builder.getF64FloatAttr(-largest),
-                              builder.getF64FloatAttr(largest));
-    Value powers = graph::SubOp::create(builder, loc, op.getInput(), most);
+    Value max = graph::ReduceOp::create(builder, loc, op.getInput(), graph::ReduceKind::Max,
+                                        op.getAxes(), /*keepdims=*/true);
+    max = graph::ClipOp::create(builder, loc, max.getType(), max, builder.getF64FloatAttr(-largest),
+                                builder.getF64FloatAttr(largest));
+    Value powers = graph::SubOp::create(builder, loc, op.getInput(), max);
     powers = graph::ExpOp::create(builder, loc, powers);
     Value sum = graph::ReduceOp::create(builder, loc, op.getType(), powers, graph::ReduceKind::Sum,
                                         op.getAxes(), op.getKeepdims());
-    if (most.getType() != op.getType())
-      most = graph::ReshapeOp::create(builder, loc, op.getType(), most);
-    Value result =
-        graph::AddOp::create(builder, loc, graph::LogOp::create(builder, loc, sum), most);
+    if (max.getType() != op.getType())
+      max = graph::ReshapeOp::create(builder, loc, op.getType(), max);
+    Value result = graph::AddOp::create(builder, loc, graph::LogOp::create(builder, loc, sum), max);
     op.replaceAllUsesWith(result);
     op.erase();
     ++numLogarithms;

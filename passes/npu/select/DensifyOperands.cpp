@@ -42,8 +42,8 @@ public:
                                        /*offset=*/IntegerAttr());
     buffers.push_back(memory.getDefiningOp());
     SmallVector<int64_t> back(order.size());
-    for (auto [place, dim] : llvm::enumerate(order))
-      back[dim] = place;
+    for (auto [position, dim] : llvm::enumerate(order))
+      back[dim] = position;
     Value dense = bufferOf(builder, op->getLoc(), storageOf(memory).permuted(back));
     if (dense != memory)
       buffers.push_back(dense.getDefiningOp());

@@ -58,8 +58,8 @@ ElementBounds ofConstant(graph::ConstantOp constant) {
   bool hasNan = false;
   const bool isRead = forEachElement(constant.getValue(), [&](double number) {
     hasNan |= std::isnan(number);
-    bounds.all.least = std::min(bounds.all.least, number);
-    bounds.all.most = std::max(bounds.all.most, number);
+    bounds.all.min = std::min(bounds.all.min, number);
+    bounds.all.max = std::max(bounds.all.max, number);
     // Numbers that are infinite in the model are none that f16 loses.
     if (std::isfinite(number)) {
       bounds.top = std::max(bounds.top, number);
@@ -93,8 +93,8 @@ ElementBounds joined(ArrayRef<ElementBounds> parts) {
 
 ElementBounds ofPreprocess(graph::PreprocessOp op) {
   SmallVector<ElementBounds> planes;
-  for (auto [mean, least, factor] : llvm::zip(op.getMeans(), op.getMins(), op.getFactors())) {
-    const double offset = double(mean) + double(least);
+  for (auto [mean, min, factor] : llvm::zip(op.getMeans(), op.getMins(), op.getFactors())) {
+    const double offset = double(mean) + double(min);
     planes.push_back(product({-offset, 255 - offset}, {factor, factor}));
   }
   return planes.empty() ? ElementBounds() : joined(planes);
@@ -139,8 +139,8 @@ ElementBounds BoundsAnalysis::ofReduce(graph::ReduceOp op) {
     // One term is as large as the largest, and the others are as large as they must be.
     Interval others = product(terms.all, {count - 1, count - 1});
     ElementBounds bounds = scaled(product(terms.all, {count, count}));
-    bounds.top = scaled(addition(others, terms.topPart())).least;
-    bounds.bottom = scaled(addition(others, terms.bottomPart())).most;
+    bounds.top = scaled(addition(others, terms.topPart())).min;
+    bounds.bottom = scaled(addition(others, terms.bottomPart())).max;
     return bounds;
   };
   switch (op.getKind()) {
@@ -170,7 +170,7 @@ ElementBounds BoundsAnalysis::ofReduce(graph::ReduceOp op) {
 ElementBounds BoundsAnalysis::ofRows(Value weights, Value bias, Interval input) {
   auto constant = weights.getDefiningOp<graph::ConstantOp>();
   // Most tensors have no bounds, and their weights need not be read.
-  if (!constant || !std::isfinite(input.least) || !std::isfinite(input.most) ||
+  if (!constant || !std::isfinite(input.min) || !std::isfinite(input.max) ||
       !constant.getType().hasRank() || constant.getType().getRank() == 0)
     return {};
   const int64_t numRows = constant.getType().getShape().front();

@@ -17,10 +17,10 @@
 
 namespace atc::npu {
 
-/// Numbers from `least` to `most`, which may be infinite.
+/// Numbers from `min` to `max`, which may be infinite.
 struct Interval {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double least = -kInfinity, most = kInfinity;
+  double min = -kInfinity, max = kInfinity;
 };
 
 /// Bounds of the elements of a tensor that are no NaN.
@@ -31,11 +31,11 @@ struct ElementBounds {
 
   ElementBounds() = default;
   /// Every element is in `all`, and nothing else is known.
-  ElementBounds(Interval all) : all(all), top(all.least), bottom(all.most) {}
+  ElementBounds(Interval all) : all(all), top(all.min), bottom(all.max) {}
 
   /// Returns an interval that has the element which `top` (`bottom`) tells of.
-  Interval topPart() const { return {std::max(top, all.least), all.most}; }
-  Interval bottomPart() const { return {all.least, std::min(bottom, all.most)}; }
+  Interval topPart() const { return {std::max(top, all.min), all.max}; }
+  Interval bottomPart() const { return {all.min, std::min(bottom, all.max)}; }
 };
 
 /// The bounds of the tensors of a function, of which note() is told op by op, in their order.

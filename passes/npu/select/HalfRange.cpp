@@ -68,14 +68,14 @@ bool hasMaskedRow(graph::ConstantOp constant) {
 
 } // namespace
 
-bool isMadeOfNumber(Value value, double least, double most) {
+bool isMadeOfNumber(Value value, double min, double max) {
   // Each once, however often it is read.
   llvm::SetVector<Value> values;
   values.insert(value);
   for (size_t i = 0; i < values.size(); ++i) {
     llvm::APFloat number(0.0);
     if (matchPattern(values[i], m_ConstantFloat(&number)) && number.isFinite() &&
-        std::abs(number.convertToDouble()) > least && std::abs(number.convertToDouble()) <= most)
+        std::abs(number.convertToDouble()) > min && std::abs(number.convertToDouble()) <= max)
       return true;
     if (Operation *op = values[i].getDefiningOp();
         isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,

@@ -15,8 +15,8 @@ namespace atc::npu {
 inline constexpr double kFarFromZero = 2048;
 
 /// Returns whether sums, products or choices make `value` of a finite constant whose absolute value
-/// is above `least` and at most `most`.
-bool isMadeOfNumber(mlir::Value value, double least, double most);
+/// is above `min` and at most `max`.
+bool isMadeOfNumber(mlir::Value value, double min, double max);
 
 /// Calls `visit` with each mask that is added in front of a softmax, behind reshapes, and the ops
 /// from the softmax back to the addition.

@@ -25,18 +25,18 @@ using MaybeRange = std::optional<IntegerRange>;
 
 /// Returns the range, or nothing where it reaches out of 32 bits: products of two ranges that are
 /// kept fit into 64 bits.
-MaybeRange limited(int64_t least, int64_t most) {
+MaybeRange limited(int64_t min, int64_t max) {
   constexpr int64_t limit = INT32_MAX;
-  if (least < -limit || most > limit)
+  if (min < -limit || max > limit)
     return std::nullopt;
-  return IntegerRange{least, most};
+  return IntegerRange{min, max};
 }
 
 template <typename T> MaybeRange rangeOf(ArrayRef<T> numbers) {
   if (numbers.empty())
     return std::nullopt;
-  auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
-  return limited(int64_t(*least), int64_t(*most));
+  auto [min, max] = std::minmax_element(numbers.begin(), numbers.end());
+  return limited(int64_t(*min), int64_t(*max));
 }
 
 MaybeRange rangeOfWeight(om::WeightOp weight) {
@@ -65,29 +65,28 @@ MaybeRange rangeOfArgument(BlockArgument argument) {
 }
 
 MaybeRange productOf(const IntegerRange &a, const IntegerRange &b) {
-  const int64_t products[] = {a.least * b.least, a.least * b.most, a.most * b.least,
-                              a.most * b.most};
+  const int64_t products[] = {a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max};
   return limited(*std::min_element(products, std::end(products)),
                  *std::max_element(products, std::end(products)));
 }
 
 /// Returns the range of a quotient, which is no farther from 0 than the dividend.
 MaybeRange quotientOf(const IntegerRange &a, const IntegerRange &b) {
-  if (b.least <= 0 && b.most >= 0)
+  if (b.min <= 0 && b.max >= 0)
     return std::nullopt;
-  if (b.least > 0)
-    return limited(a.least < 0 ? a.least / b.least : a.least / b.most,
-                   a.most < 0 ? a.most / b.most : a.most / b.least);
+  if (b.min > 0)
+    return limited(a.min < 0 ? a.min / b.min : a.min / b.max,
+                   a.max < 0 ? a.max / b.max : a.max / b.min);
   return limited(-a.size(), a.size());
 }
 
 /// Returns the range of a remainder, which has the sign of the dividend.
 MaybeRange remainderOf(const IntegerRange &a, const IntegerRange &b) {
-  if (b.least <= 0 && b.most >= 0)
+  if (b.min <= 0 && b.max >= 0)
     return std::nullopt;
-  const int64_t most = b.size() - 1;
-  return limited(std::max(std::min<int64_t>(a.least, 0), -most),
-                 std::min(std::max<int64_t>(a.most, 0), most));
+  const int64_t max = b.size() - 1;
+  return limited(std::max(std::min<int64_t>(a.min, 0), -max),
+                 std::min(std::max<int64_t>(a.max, 0), max));
 }
 
 /// Returns the number of a constant; nothing for other values.
@@ -103,7 +102,7 @@ std::optional<double> numberOf(Value value) {
 
 /// Returns the range that a number has between constants to which it is clamped.
 MaybeRange rangeOfClamped(Value value) {
-  double least = -INFINITY, most = INFINITY;
+  double min = -INFINITY, max = INFINITY;
   for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
     const bool isAbove = isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op);
     if (!isAbove && !isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
@@ -112,15 +111,15 @@ MaybeRange rangeOfClamped(Value value) {
     if (!number)
       break;
     // A bound that is applied later holds for those before it.
-    if (isAbove && std::isinf(least))
-      least = std::min(*number, most);
-    else if (!isAbove && std::isinf(most))
-      most = std::max(*number, least);
+    if (isAbove && std::isinf(min))
+      min = std::min(*number, max);
+    else if (!isAbove && std::isinf(max))
+      max = std::max(*number, min);
   }
   constexpr double tooLarge = 1e9;
-  if (!(std::abs(least) < tooLarge && std::abs(most) < tooLarge))
+  if (!(std::abs(min) < tooLarge && std::abs(max) < tooLarge))
     return std::nullopt;
-  return limited(int64_t(least), int64_t(most));
+  return limited(int64_t(min), int64_t(max));
 }
 
 /// Returns the range of what an op of a body computes.
@@ -140,23 +139,21 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
   };
   return llvm::TypeSwitch<Operation *, MaybeRange>(&op)
       .Case<arith::AddIOp>([&](auto) {
-        return both([](auto a, auto b) { return limited(a.least + b.least, a.most + b.most); });
+        return both([](auto a, auto b) { return limited(a.min + b.min, a.max + b.max); });
       })
       .Case<arith::SubIOp>([&](auto) {
-        return both([](auto a, auto b) { return limited(a.least - b.most, a.most - b.least); });
+        return both([](auto a, auto b) { return limited(a.min - b.max, a.max - b.min); });
       })
       .Case<arith::MulIOp>([&](auto) { return both(productOf); })
       .Case<arith::DivSIOp>([&](auto) { return both(quotientOf); })
       .Case<arith::RemSIOp>([&](auto) { return both(remainderOf); })
       .Case<arith::MaxSIOp>([&](auto) {
-        return clamped([](auto a, auto b) {
-          return limited(std::max(a.least, b.least), std::max(a.most, b.most));
-        });
+        return clamped(
+            [](auto a, auto b) { return limited(std::max(a.min, b.min), std::max(a.max, b.max)); });
       })
       .Case<arith::MinSIOp>([&](auto) {
-        return clamped([](auto a, auto b) {
-          return limited(std::min(a.least, b.least), std::min(a.most, b.most));
-        });
+        return clamped(
+            [](auto a, auto b) { return limited(std::min(a.min, b.min), std::min(a.max, b.max)); });
       })
       .Case<arith::SelectOp>([&](auto) -> MaybeRange {
         MaybeRange yes = of(1), no = of(2);
@@ -167,7 +164,7 @@ MaybeRange rangeOfOp(Operation &op, const ValueRanges &ranges) {
         if (bits <= 8)
           return IntegerRange{0, (1 << bits) - 1};
         MaybeRange range = of(0);
-        return range && range->least >= 0 ? range : std::nullopt;
+        return range && range->min >= 0 ? range : std::nullopt;
       })
       .Case<arith::ExtSIOp>([&](arith::ExtSIOp extension) -> MaybeRange {
         return extension.getIn().getType().isInteger(8) ? IntegerRange{-128, 127} : of(0);

@@ -14,14 +14,14 @@ namespace atc::npu {
 
 /// The least and the greatest value that an integer can have. Both are less than 2^31 away from 0.
 struct IntegerRange {
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 
   /// Returns the range of all values of both.
   IntegerRange joined(const IntegerRange &other) const {
-    return {std::min(least, other.least), std::max(most, other.most)};
+    return {std::min(min, other.min), std::max(max, other.max)};
   }
   /// Returns the largest distance from 0.
-  int64_t size() const { return std::max(std::abs(least), std::abs(most)); }
+  int64_t size() const { return std::max(std::abs(min), std::abs(max)); }
 };
 
 /// Ranges of the values in the body of a map; nothing for a value that may be any number.

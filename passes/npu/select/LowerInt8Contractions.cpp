@@ -247,10 +247,10 @@ bool sumsAreExactInFloats(graph::IntegerConvOp op) {
   if (!sums || tensorType(op.getInput()).getDimSize(1) > 4)
     return false;
   for (int64_t output = 0; output < sums->weights.outputs; ++output) {
-    int64_t most = std::abs(int64_t(sums->bias[output]));
+    int64_t max = std::abs(int64_t(sums->bias[output]));
     for (int64_t column = 0; column < sums->weights.columns; ++column)
-      most += 255 * std::abs(int64_t(sums->weights.row(output)[column]));
-    if (most >= 1 << 24)
+      max += 255 * std::abs(int64_t(sums->weights.row(output)[column]));
+    if (max >= 1 << 24)
       return false;
   }
   return true;

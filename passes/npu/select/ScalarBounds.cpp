@@ -20,8 +20,8 @@ namespace {
 constexpr double kInfinity = Interval::kInfinity;
 
 /// Returns the interval, where a bound that is no number, as of inf - inf, is none.
-Interval checked(double least, double most) {
-  return {std::isnan(least) ? -kInfinity : least, std::isnan(most) ? kInfinity : most};
+Interval checked(double min, double max) {
+  return {std::isnan(min) ? -kInfinity : min, std::isnan(max) ? kInfinity : max};
 }
 
 /// Returns the product of two bounds: 0 times a bound that is no bound is 0, as each element is a
@@ -30,31 +30,31 @@ double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 /// Returns the values of a function that never falls.
 template <typename Function> Interval rising(Interval a, Function function) {
-  return checked(function(a.least), function(a.most));
+  return checked(function(a.min), function(a.max));
 }
 
 Interval quotient(Interval a, Interval b) {
   // Also a divisor that may be 0.
-  if (b.least <= 0 && b.most >= 0)
+  if (b.min <= 0 && b.max >= 0)
     return {};
-  return product(a, {1 / b.most, 1 / b.least});
+  return product(a, {1 / b.max, 1 / b.min});
 }
 
 Interval power(Interval a, Interval b) {
-  if (!(a.least > 0))
+  if (!(a.min > 0))
     return {};
-  const double corners[] = {std::pow(a.least, b.least), std::pow(a.least, b.most),
-                            std::pow(a.most, b.least), std::pow(a.most, b.most)};
+  const double corners[] = {std::pow(a.min, b.min), std::pow(a.min, b.max), std::pow(a.max, b.min),
+                            std::pow(a.max, b.max)};
   if (llvm::any_of(corners, [](double corner) { return std::isnan(corner); }))
     return {0, kInfinity};
-  auto [least, most] = std::minmax_element(corners, std::end(corners));
-  return {*least, *most};
+  auto [min, max] = std::minmax_element(corners, std::end(corners));
+  return {*min, *max};
 }
 
 Interval reciprocalRoot(Interval a) {
   // The root of a negative number is NaN; infinity is its bound, too.
   auto of = [](double x) { return x <= 0 ? kInfinity : 1 / std::sqrt(x); };
-  return {std::isinf(a.most) ? 0 : of(a.most), of(a.least)};
+  return {std::isinf(a.max) ? 0 : of(a.max), of(a.min)};
 }
 
 /// Returns the values of an op of a body for operands in `x`; everything for ops without a rule.
@@ -62,16 +62,14 @@ Interval evaluate(Operation *op, ArrayRef<Interval> x) {
   const bool isSquare = op->getNumOperands() == 2 && op->getOperand(0) == op->getOperand(1);
   return llvm::TypeSwitch<Operation *, Interval>(op)
       .Case<arith::AddFOp>([&](auto) { return addition(x[0], x[1]); })
-      .Case<arith::SubFOp>([&](auto) { return addition(x[0], checked(-x[1].most, -x[1].least)); })
+      .Case<arith::SubFOp>([&](auto) { return addition(x[0], checked(-x[1].max, -x[1].min)); })
       .Case<arith::MulFOp>([&](auto) { return isSquare ? square(x[0]) : product(x[0], x[1]); })
       .Case<arith::DivFOp>([&](auto) { return quotient(x[0], x[1]); })
-      .Case<arith::NegFOp>([&](auto) { return checked(-x[0].most, -x[0].least); })
-      .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) {
-        return checked(std::max(x[0].least, x[1].least), std::max(x[0].most, x[1].most));
-      })
-      .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
-        return checked(std::min(x[0].least, x[1].least), std::min(x[0].most, x[1].most));
-      })
+      .Case<arith::NegFOp>([&](auto) { return checked(-x[0].max, -x[0].min); })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+          [&](auto) { return checked(std::max(x[0].min, x[1].min), std::max(x[0].max, x[1].max)); })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>(
+          [&](auto) { return checked(std::min(x[0].min, x[1].min), std::min(x[0].max, x[1].max)); })
       .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return x[0]; })
       .Case<math::AbsFOp>([&](auto) { return magnitude(x[0]); })
       .Case<math::PowFOp>([&](auto) { return power(x[0], x[1]); })
@@ -101,36 +99,34 @@ Interval evaluate(Operation *op, ArrayRef<Interval> x) {
 ElementBounds convertedInteger(const ElementBounds &integer, Type type, bool isUnsigned) {
   const ElementBounds range = boundsOfType(type, isUnsigned);
   // An integer of the other signedness is another number.
-  const bool fits = integer.all.least >= range.all.least && integer.all.most <= range.all.most;
-  const bool isKnown = std::isfinite(integer.all.least) && std::isfinite(integer.all.most);
+  const bool fits = integer.all.min >= range.all.min && integer.all.max <= range.all.max;
+  const bool isKnown = std::isfinite(integer.all.min) && std::isfinite(integer.all.max);
   return fits && isKnown ? integer : range;
 }
 
 } // namespace
 
-Interval join(Interval a, Interval b) {
-  return {std::min(a.least, b.least), std::max(a.most, b.most)};
-}
+Interval join(Interval a, Interval b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
 
-Interval addition(Interval a, Interval b) { return checked(a.least + b.least, a.most + b.most); }
+Interval addition(Interval a, Interval b) { return checked(a.min + b.min, a.max + b.max); }
 
 Interval product(Interval a, Interval b) {
-  const double corners[] = {times(a.least, b.least), times(a.least, b.most), times(a.most, b.least),
-                            times(a.most, b.most)};
-  auto [least, most] = std::minmax_element(corners, std::end(corners));
-  return {*least, *most};
+  const double corners[] = {times(a.min, b.min), times(a.min, b.max), times(a.max, b.min),
+                            times(a.max, b.max)};
+  auto [min, max] = std::minmax_element(corners, std::end(corners));
+  return {*min, *max};
 }
 
 Interval square(Interval a) {
   const Interval size = magnitude(a);
-  return {size.least * size.least, size.most * size.most};
+  return {size.min * size.min, size.max * size.max};
 }
 
 Interval magnitude(Interval a) {
-  const double far = std::max(std::abs(a.least), std::abs(a.most));
-  if (a.least <= 0 && a.most >= 0)
+  const double far = std::max(std::abs(a.min), std::abs(a.max));
+  if (a.min <= 0 && a.max >= 0)
     return {0, far};
-  return {std::min(std::abs(a.least), std::abs(a.most)), far};
+  return {std::min(std::abs(a.min), std::abs(a.max)), far};
 }
 
 ElementBounds combine(ArrayRef<ElementBounds> operands,
@@ -144,8 +140,8 @@ ElementBounds combine(ArrayRef<ElementBounds> operands,
     for (Interval end : {operand.topPart(), operand.bottomPart()}) {
       part = end;
       const Interval some = function(parts);
-      bounds.top = std::max(bounds.top, some.least);
-      bounds.bottom = std::min(bounds.bottom, some.most);
+      bounds.top = std::max(bounds.top, some.min);
+      bounds.bottom = std::min(bounds.bottom, some.max);
     }
     part = operand.all;
   }

@@ -160,10 +160,10 @@ std::optional<Requantization> readRounding(Value &value, Requantization first) {
     return std::nullopt;
   value = round.getResult();
   first.offset = follow<arith::AddFOp>(value).value_or(0);
-  std::optional<double> least = follow<arith::MaximumFOp>(value),
-                        most = follow<arith::MinimumFOp>(value);
-  bool isUnsigned = least == 0.0 && most == 255.0;
-  if (!isUnsigned && !(least == -128.0 && most == 127.0))
+  std::optional<double> min = follow<arith::MaximumFOp>(value),
+                        max = follow<arith::MinimumFOp>(value);
+  bool isUnsigned = min == 0.0 && max == 255.0;
+  if (!isUnsigned && !(min == -128.0 && max == 127.0))
     return std::nullopt;
   first.stored = IntegerType::get(round.getContext(), 8,
                                   isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
@@ -226,13 +226,13 @@ std::optional<StoredResult> storedResultOf(Block &body) {
     return std::nullopt;
   for (unsigned steps = 0; steps < 3; ++steps) {
     Operation *op = value.getDefiningOp();
-    if (auto most = matchWithConstant<arith::MinimumFOp>(op)) {
-      auto least = matchWithConstant<arith::MaximumFOp>(most->first.getDefiningOp());
-      if (!least || !value.hasOneUse())
+    if (auto max = matchWithConstant<arith::MinimumFOp>(op)) {
+      auto min = matchWithConstant<arith::MaximumFOp>(max->first.getDefiningOp());
+      if (!min || !value.hasOneUse())
         return std::nullopt;
-      if (least->second == 0 && most->second == 255)
+      if (min->second == 0 && max->second == 255)
         return StoredResult{value, true};
-      if (least->second == -128 && most->second == 127)
+      if (min->second == -128 && max->second == 127)
         return StoredResult{value, false};
       return std::nullopt;
     }

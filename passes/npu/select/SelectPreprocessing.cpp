@@ -6,7 +6,7 @@
 #include "passes/Remarks.h"
 #include "passes/graph/ExpandPreprocessing.h"
 #include "passes/kernel/LayoutRules.h"
-#include "passes/kernel/PlaceViews.h"
+#include "passes/kernel/StorageAssignment.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/select/PixelLoads.h"
 

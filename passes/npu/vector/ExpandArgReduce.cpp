@@ -41,7 +41,7 @@ public:
   }
 
   /// Stores packed f32 as i64, `step` bytes apart.
-  void store(Place to, int64_t step, Value indices, const Span &count) {
+  void store(BufferAddress to, int64_t step, Value indices, const Span &count) {
     Value blocks = w.alloc(ir::MemoryKind::UB, count.length * 32);
     w.vector(VectorOp::Broadcast, blocks, {0, 32}, VectorSource{indices, {}, 32}, {}, {}, {}, count,
              {}, f32, f32);
@@ -152,10 +152,10 @@ private:
       all *= size;
     }
     // Input, five rows of f32 and two of blocks, each maybe twice; and work for all cores.
-    int64_t most = std::min((int64_t(soc.ubBytes) - 4096) / (2 * (4 + 20 + 64)),
-                            std::max<int64_t>(64, llvm::divideCeil(all, cores)));
+    int64_t max = std::min((int64_t(soc.ubBytes) - 4096) / (2 * (4 + 20 + 64)),
+                           std::max<int64_t>(64, llvm::divideCeil(all, cores)));
     Axis &last = axes.back();
-    last.tile = std::min<int64_t>(last.size, llvm::alignTo(most, 16));
+    last.tile = std::min<int64_t>(last.size, llvm::alignTo(max, 16));
     makeExact(axes, 1);
     return TileNest(axes, cores);
   }

@@ -122,17 +122,19 @@ private:
     nest.loops(w, [&] {
       int64_t row = nest.axis(lanes).tile * 32;
       Value buffer = w.alloc(ir::MemoryKind::UB, row * nest.axis(rows).tile);
-      auto place = [&](unsigned i) {
+      auto address = [&](unsigned i) {
         Expr address;
         for (size_t dim = 0; dim < nest.size(); ++dim)
           address = address + nest.start(dim) * (space.strides[i][dim] * bytes);
-        return Place(w.argument(i), address);
+        return BufferAddress(w.argument(i), address);
       };
       auto steps = [&](unsigned i) {
         return Steps{space.strides[i][rows] * bytes, space.strides[i][lanes] * bytes};
       };
-      w.move(buffer, place(0), {bytes, {}}, nest.span(rows), {row, 32}, steps(0), nest.span(lanes));
-      w.move(place(1), buffer, {bytes, {}}, nest.span(rows), steps(1), {row, 32}, nest.span(lanes));
+      w.move(buffer, address(0), {bytes, {}}, nest.span(rows), {row, 32}, steps(0),
+             nest.span(lanes));
+      w.move(address(1), buffer, {bytes, {}}, nest.span(rows), steps(1), {row, 32},
+             nest.span(lanes));
     });
     w.finish();
   }

@@ -51,11 +51,11 @@ public:
     nest.enter(w);
     const int64_t rowBytes = llvm::alignTo(nest.axis(columns).tile * bytes, 32),
                   indicesBytes = llvm::alignTo(nest.axis(rows).tile * indexBytes, 32);
-    auto place = [&](unsigned argument, ArrayRef<int64_t> strides, bool hasRows) {
+    auto address = [&](unsigned argument, ArrayRef<int64_t> strides, bool hasRows) {
       Expr offset = nest.start(outer) * (strides[0] * bytes) + nest.start(columns) * bytes;
       if (hasRows)
         offset = offset + nest.start(rows) * (strides[1] * bytes);
-      return Place(w.argument(argument), offset);
+      return BufferAddress(w.argument(argument), offset);
     };
     nest.loops(w, [&] {
       Value loaded = w.alloc(ir::MemoryKind::UB, indicesBytes),
@@ -66,9 +66,9 @@ public:
       w.vector(VectorOp::Copy, indices, {}, VectorSource{loaded, {}, 32}, {}, {}, {}, {},
                nest.span(rows, indexBytes / 4), s32, s32);
       Value found = w.alloc(ir::MemoryKind::UB, rowBytes * nest.axis(rows).tile);
-      w.gatherRows(found, place(0, in, /*hasRows=*/false), indices, nest.span(rows),
+      w.gatherRows(found, address(0, in, /*hasRows=*/false), indices, nest.span(rows),
                    nest.span(columns, bytes), table[1], in[1] * bytes, rowBytes, indexBytes);
-      w.move(place(2, out, /*hasRows=*/true), found, nest.span(columns, bytes), nest.span(rows),
+      w.move(address(2, out, /*hasRows=*/true), found, nest.span(columns, bytes), nest.span(rows),
              {out[1] * bytes, 0}, {rowBytes, 0});
     });
     w.finish();

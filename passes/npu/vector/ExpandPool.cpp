@@ -116,9 +116,9 @@ private:
     }
     int64_t rows = dims[0].out;
     // At least two boxes per core, but enough rows that few are read twice.
-    int64_t least = std::min<int64_t>(rows, 2 * llvm::divideCeil(dims[0].kernel, dims[0].stride));
+    int64_t min = std::min<int64_t>(rows, 2 * llvm::divideCeil(dims[0].kernel, dims[0].stride));
     rows =
-        std::clamp(scaledBox(all * rows / (2 * cores), percent), std::max<int64_t>(least, 1), rows);
+        std::clamp(scaledBox(all * rows / (2 * cores), percent), std::max<int64_t>(min, 1), rows);
     while (rows > 1 && bytesFor(rows) > int64_t(soc.ubBytes) - 2048)
       --rows;
     rows = llvm::divideCeil(dims[0].out, llvm::divideCeil(dims[0].out, rows));

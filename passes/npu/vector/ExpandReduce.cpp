@@ -122,7 +122,7 @@ private:
     return TileNest(axes, cores);
   }
 
-  Place placeOf(ProgramWriter &w, const TileNest &nest, unsigned operand) {
+  BufferAddress addressOf(ProgramWriter &w, const TileNest &nest, unsigned operand) {
     Expr address;
     for (size_t dim = 0; dim < nest.size(); ++dim)
       address = address + nest.start(dim) * (space.strides[operand][dim] * bytes());
@@ -158,7 +158,7 @@ private:
     Span count = nest.span(inner);
     RowWriter rows(w, count, reduced);
     Rows in = rows.allocate(element);
-    w.move(in.buffer, placeOf(w, nest, 0), Span{reduced * bytes(), {}}, count, {in.pitch, 0},
+    w.move(in.buffer, addressOf(w, nest, 0), Span{reduced * bytes(), {}}, count, {in.pitch, 0},
            {space.strides[0].back() * bytes(), 0});
     Rows x = in;
     if (computed() != element) {
@@ -178,7 +178,7 @@ private:
                computed(), element);
       result = narrow;
     }
-    w.move(placeOf(w, nest, 1), result, nest.span(inner, bytes()));
+    w.move(addressOf(w, nest, 1), result, nest.span(inner, bytes()));
   }
 
   void reducePlanes(ProgramWriter &w, const TileNest &nest) {
@@ -209,7 +209,7 @@ private:
     Value out = w.alloc(ir::MemoryKind::UB, row * planes.length);
     w.vector(computed() == element ? VectorOp::Copy : VectorOp::Cast, out, {0, row},
              rowsOf(sums, computeRow), {}, {}, {}, planes, {run, {}}, computed(), element);
-    w.move(placeOf(w, nest, 1), out, Span{run * bytes(), {}}, planes,
+    w.move(addressOf(w, nest, 1), out, Span{run * bytes(), {}}, planes,
            {space.strides[1].back() * bytes(), 0}, {row, 0});
   }
 
@@ -219,7 +219,7 @@ private:
     Span planes = nest.span(inner);
     int64_t row = paddedRun() * bytes(), plane = part * row;
     Value in = w.alloc(ir::MemoryKind::UB, plane * planes.length), x = in;
-    Place from = placeOf(w, nest, 0);
+    BufferAddress from = addressOf(w, nest, 0);
     from.offset = from.offset + offset;
     w.move(in, from, Span{run * bytes(), {}}, planes, {plane, row},
            {space.strides[0].back() * bytes(), reducedStride * bytes()}, {part, {}});

@@ -71,20 +71,21 @@ public:
     int64_t pixel = pixelBytes(), blocks = pixel / 32;
     int64_t inRow = width * pixel, outRow = inRow * across;
     nest.loops(w, [&] {
-      auto place = [&](unsigned operand, ArrayRef<int64_t> strides, int64_t rowScale) {
-        return Place(w.argument(operand), nest.start(0) * (strides[0] * bytes) +
-                                              nest.start(1) * (strides[1] * bytes) +
-                                              nest.start(2) * (strides[2] * bytes * rowScale));
+      auto address = [&](unsigned operand, ArrayRef<int64_t> strides, int64_t rowScale) {
+        return BufferAddress(w.argument(operand),
+                             nest.start(0) * (strides[0] * bytes) +
+                                 nest.start(1) * (strides[1] * bytes) +
+                                 nest.start(2) * (strides[2] * bytes * rowScale));
       };
       if (isNarrow) {
         // The vector unit repeats blocks of 32 bytes only: each pixel has one in ub, and is stored
         // as often as it is repeated.
         const int64_t row = width * 32;
         Value pixels = w.alloc(ir::MemoryKind::UB, row * rows);
-        w.move(pixels, place(0, in, 1), Span{pixel, {}}, nest.span(2), {row, 32},
+        w.move(pixels, address(0, in, 1), Span{pixel, {}}, nest.span(2), {row, 32},
                {in[2] * bytes, pixel}, Span{width, {}});
         for (int64_t i = 0; i < down * across; ++i) {
-          Place to = place(1, out, down);
+          BufferAddress to = address(1, out, down);
           to.offset = to.offset + Expr(i / across * out[2] * bytes + i % across * pixel);
           w.move(to, pixels, Span{pixel, {}}, nest.span(2), {down * out[2] * bytes, across * pixel},
                  {row, 32}, Span{width, {}});
@@ -92,8 +93,8 @@ public:
         return;
       }
       Value source = w.alloc(ir::MemoryKind::UB, inRow * rows);
-      w.move(source, place(0, in, 1), Span{inRow, {}}, nest.span(2), {inRow, 0}, {in[2] * bytes, 0},
-             nest.span(1));
+      w.move(source, address(0, in, 1), Span{inRow, {}}, nest.span(2), {inRow, 0},
+             {in[2] * bytes, 0}, nest.span(1));
       Value wide = source;
       if (across > 1) {
         wide = w.alloc(ir::MemoryKind::UB, outRow * rows);
@@ -104,7 +105,7 @@ public:
                    0, across * pixel);
       }
       for (int64_t i = 0; i < down; ++i) {
-        Place to = place(1, out, down);
+        BufferAddress to = address(1, out, down);
         to.offset = to.offset + Expr(i * out[2] * bytes);
         w.move(to, wide, Span{outRow, {}}, nest.span(2), {down * out[2] * bytes, 0}, {outRow, 0},
                nest.span(1));

@@ -70,11 +70,13 @@ void RowWriter::lanes(VectorOp op, Part dst, Part a, std::optional<Part> b, int6
     return;
   }
   auto block = [&](const Expr &number) {
-    auto place = [&](const Part &part) {
-      return Place(part.rows.buffer, number * 32 + part.fromByte);
+    auto address = [&](const Part &part) {
+      return BufferAddress(part.rows.buffer, number * 32 + part.fromByte);
     };
-    auto source = [&](const Part &part) { return VectorSource{place(part), {}, part.rows.pitch}; };
-    w.vector(op, place(dst), {}, source(a), b ? std::optional(source(*b)) : std::nullopt, {}, {},
+    auto source = [&](const Part &part) {
+      return VectorSource{address(part), {}, part.rows.pitch};
+    };
+    w.vector(op, address(dst), {}, source(a), b ? std::optional(source(*b)) : std::nullopt, {}, {},
              {}, all(32 / dst.rows.bytes()), type, type, 0, dst.rows.pitch);
   };
   if (bytes == 32)
@@ -165,7 +167,7 @@ static int64_t rowsThatFit(const SocTable &soc, int64_t length, int64_t bytesPer
 
 TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident,
                        int64_t percent) const {
-  int64_t most = std::max<int64_t>(1, rowsThatFit(soc, length, bytesPerElement, resident));
+  int64_t max = std::max<int64_t>(1, rowsThatFit(soc, length, bytesPerElement, resident));
   SmallVector<Axis> axes;
   int64_t total = 1, cores = vectorCoreCount(soc);
   for (int64_t size : space.sizes) {
@@ -173,7 +175,7 @@ TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t res
     total *= size;
   }
   // Several steps per core, so that loads and stores overlap with the work.
-  int64_t rows = std::min(most, scaledBox(llvm::divideCeil(total, cores * 4), percent));
+  int64_t rows = std::min(max, scaledBox(llvm::divideCeil(total, cores * 4), percent));
   Axis &inner = axes.back();
   int64_t steps = llvm::divideCeil(inner.size, std::min(rows, inner.size));
   // Where this is the only axis, all cores get the same number of steps.

@@ -33,8 +33,8 @@ struct Sharing {
       return;
     }
     int64_t all = llvm::divideCeil(axes[index].size, axes[index].tile);
-    int64_t most = dims < kGridDims ? std::min(left, all) : 1, last = 0;
-    for (int64_t share = 1; share <= most; ++share) {
+    int64_t max = dims < kGridDims ? std::min(left, all) : 1, last = 0;
+    for (int64_t share = 1; share <= max; ++share) {
       int64_t trips = llvm::divideCeil(all, share);
       if (axes[index].isExact && all % share != 0)
         continue;
@@ -192,17 +192,17 @@ void chooseTiles(MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, in
   Axis &lanes = axes.back();
   lanes.tile = lanes.size;
   if (int64_t(llvm::alignTo(lanes.size, round)) > left) {
-    int64_t most = std::max(left / lanesUnit * lanesUnit, std::min(lanesUnit, capacity));
-    int64_t steps = llvm::divideCeil(lanes.size, most);
-    lanes.tile = std::min(most, int64_t(llvm::alignTo(llvm::divideCeil(lanes.size, steps),
-                                                      std::min(lanesUnit, most))));
+    int64_t max = std::max(left / lanesUnit * lanesUnit, std::min(lanesUnit, capacity));
+    int64_t steps = llvm::divideCeil(lanes.size, max);
+    lanes.tile = std::min(
+        max, int64_t(llvm::alignTo(llvm::divideCeil(lanes.size, steps), std::min(lanesUnit, max))));
   }
   bool isWhole = lanes.tile == lanes.size;
   left /= llvm::alignTo(lanes.tile, round);
   for (size_t i = 1; i < 3 && i < axes.size(); ++i) {
     Axis &axis = axes[axes.size() - 1 - i];
-    int64_t most = isWhole ? std::clamp<int64_t>(left, 1, axis.size) : 1;
-    axis.tile = llvm::divideCeil(axis.size, llvm::divideCeil(axis.size, most));
+    int64_t max = isWhole ? std::clamp<int64_t>(left, 1, axis.size) : 1;
+    axis.tile = llvm::divideCeil(axis.size, llvm::divideCeil(axis.size, max));
     isWhole &= axis.tile == axis.size;
     left /= axis.tile;
   }

@@ -56,11 +56,11 @@ TileNest Transposition::plan() const {
   int64_t capacity = available;
   int64_t wanted = std::max<int64_t>(rows * columns * steps / (2 * cores), 2048);
   capacity = std::min(capacity, wanted);
-  auto tileOf = [](int64_t size, int64_t most) {
-    most = std::max(kBlock, most / kBlock * kBlock);
-    if (size <= most)
+  auto tileOf = [](int64_t size, int64_t max) {
+    max = std::max(kBlock, max / kBlock * kBlock);
+    if (size <= max)
       return size;
-    return int64_t(llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, most)), kBlock));
+    return int64_t(llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, max)), kBlock));
   };
   // Both runs in gm should be long. Groups are not divided.
   const bool isWhole = group >= 0 && !groupsRows;
@@ -205,10 +205,10 @@ private:
     if (axes.empty())
       axes.push_back({1});
     int64_t perPixel = byChannels ? runBytes() : block * 32;
-    int64_t most = std::min((int64_t(soc.ubBytes) - 4096) / (2 * perPixel),
-                            std::max<int64_t>(64, llvm::divideCeil(all, cores)));
+    int64_t max = std::min((int64_t(soc.ubBytes) - 4096) / (2 * perPixel),
+                           std::max<int64_t>(64, llvm::divideCeil(all, cores)));
     Axis &last = axes.back();
-    last.tile = llvm::divideCeil(last.size, llvm::divideCeil(last.size, std::min(most, last.size)));
+    last.tile = llvm::divideCeil(last.size, llvm::divideCeil(last.size, std::min(max, last.size)));
     axes.push_back({int64_t(llvm::divideCeil(channels, block))});
     axes.back().isExact = true;
     makeExact(axes, 2);
@@ -239,8 +239,8 @@ private:
       Span there{block * scale, nest.start(blocks) * (block * scale), channels * scale};
       Value buffer =
           w.alloc(ir::MemoryKind::UB, nest.axis(pixel).tile * (byChannels ? lane : block * lane));
-      Place plainPlace(w.argument(isPack ? 0u : 1u), plainAt);
-      Place blockedPlace(w.argument(isPack ? 1u : 0u), blockedAt);
+      BufferAddress plainPlace(w.argument(isPack ? 0u : 1u), plainAt);
+      BufferAddress blockedLayout(w.argument(isPack ? 1u : 0u), blockedAt);
       Span points = nest.span(pixel);
       if (isPack && channels % block)
         w.vector(VectorOp::Fill, buffer, {}, {}, {}, {}, {}, {},
@@ -250,9 +250,9 @@ private:
         Steps inUb{lane, 0};
         if (isPack) {
           w.move(buffer, plainPlace, there, points, inUb, {plainStep, 0});
-          w.move(blockedPlace, buffer, {block * bytes, {}}, points, {blockedStep, 0}, inUb);
+          w.move(blockedLayout, buffer, {block * bytes, {}}, points, {blockedStep, 0}, inUb);
         } else {
-          w.move(buffer, blockedPlace, {block * bytes, {}}, points, inUb, {blockedStep, 0});
+          w.move(buffer, blockedLayout, {block * bytes, {}}, points, inUb, {blockedStep, 0});
           w.move(plainPlace, buffer, there, points, {plainStep, 0}, inUb);
         }
         return;
@@ -261,9 +261,9 @@ private:
       Steps inBlocked{blockedStep, bytes};
       if (isPack) {
         w.move(buffer, plainPlace, {bytes, {}}, points, inUb, inPlain, there);
-        w.move(blockedPlace, buffer, {bytes, {}}, points, inBlocked, inUb, {block, {}});
+        w.move(blockedLayout, buffer, {bytes, {}}, points, inBlocked, inUb, {block, {}});
       } else {
-        w.move(buffer, blockedPlace, {bytes, {}}, points, inUb, inBlocked, {block, {}});
+        w.move(buffer, blockedLayout, {bytes, {}}, points, inUb, inBlocked, {block, {}});
         w.move(plainPlace, buffer, {bytes, {}}, points, inPlain, inUb, there);
       }
     });

@@ -45,7 +45,7 @@ private:
   void instruction(VectorOp op, const VectorSource &dst, std::optional<VectorSource> a,
                    std::optional<VectorSource> b, std::optional<VectorSource> mask, Type type,
                    Type dstType, double scalar = 0) {
-    w.vector(op, dst.place, dst.steps, a, b, mask, shape.outer, shape.inner, shape.lanes, type,
+    w.vector(op, dst.address, dst.steps, a, b, mask, shape.outer, shape.inner, shape.lanes, type,
              dstType, scalar, dst.block);
   }
 

@@ -20,7 +20,7 @@ struct VectorOperand {
   Steps steps;
   int64_t block = 32;
   /// Returns the operand as an instruction reads it.
-  VectorSource source() const { return {Place(buffer, offset), steps, block}; }
+  VectorSource source() const { return {BufferAddress(buffer, offset), steps, block}; }
 };
 
 struct VectorShape {

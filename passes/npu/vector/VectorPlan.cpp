@@ -486,7 +486,7 @@ void VectorPlan::fuse() {
 }
 
 void VectorPlan::assignSlots() {
-  places.assign(list.size(), -1);
+  slots.assign(list.size(), -1);
   llvm::SmallVector<bool> busy;
   for (auto [index, step] : llvm::enumerate(list)) {
     if (!step.used || step.kind != Kind::Op)
@@ -494,20 +494,20 @@ void VectorPlan::assignSlots() {
     // The buffer of an operand that is not used later may be overwritten: all operands are read
     // first.
     forEachOperand(step, [&](int operand) {
-      if (list[operand].lastUse == int(index) && places[operand] >= 0)
-        busy[places[operand]] = false;
+      if (list[operand].lastUse == int(index) && slots[operand] >= 0)
+        busy[slots[operand]] = false;
     });
     if (int(index) == resultStep && type == storedType)
       continue;
     if (step.target >= 0) {
-      places[index] = places[step.target];
+      slots[index] = slots[step.target];
     } else {
       auto free = llvm::find(busy, false);
-      places[index] = free - busy.begin();
+      slots[index] = free - busy.begin();
       if (free == busy.end())
         busy.push_back(false);
     }
-    busy[places[index]] = true;
+    busy[slots[index]] = true;
   }
   slotCount = busy.size();
 }

@@ -21,14 +21,14 @@ std::optional<StoredNumber> storedNumberOf(Operation *store) {
   number.type = IntegerType::get(store->getContext(), 8,
                                  isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   Value value = store->getOperand(0);
-  double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
+  double min = isUnsigned ? 0 : -128, max = isUnsigned ? 255 : 127;
   bool above = false, below = false;
   for (;;) {
     Value low = value, high = value;
-    if (peelConstant<arith::MaximumFOp>(low) == least) {
+    if (peelConstant<arith::MaximumFOp>(low) == min) {
       above = true;
       value = low;
-    } else if (peelConstant<arith::MinimumFOp>(high) == most) {
+    } else if (peelConstant<arith::MinimumFOp>(high) == max) {
       below = true;
       value = high;
     } else {
@@ -45,9 +45,9 @@ std::optional<StoredNumber> storedNumberOf(Operation *store) {
 }
 
 bool isKeptInByte(Value value, bool isUnsigned) {
-  const double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
+  const double min = isUnsigned ? 0 : -128, max = isUnsigned ? 255 : 127;
   auto isInside = [&](std::optional<double> bound) {
-    return bound && *bound >= least && *bound <= most;
+    return bound && *bound >= min && *bound <= max;
   };
   bool above = false, below = false;
   while (!above || !below) {

@@ -23,12 +23,12 @@ uint64_t GearRun::stagedBytes(uint32_t end) const {
   bool hasAxis = false;
   for (const fb::GearAxis *axis : table.axes())
     hasAxis |= axis->output() == output && axis->index() == index;
-  uint64_t most = 0;
+  uint64_t max = 0;
   for (uint32_t g = 0; table.pads() && hasAxis && g < table.count(); ++g) {
     const uint64_t size = table.end(g, output, index).bytes();
-    most = size > most ? size : most;
+    max = size > max ? size : max;
   }
-  return (most + OM_ALIGNMENT - 1) / OM_ALIGNMENT * OM_ALIGNMENT;
+  return (max + OM_ALIGNMENT - 1) / OM_ALIGNMENT * OM_ALIGNMENT;
 }
 
 uint64_t GearRun::bytes() const {

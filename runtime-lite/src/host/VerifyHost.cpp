@@ -25,7 +25,7 @@ static_assert(static_cast<int>(fb::HostAttributeKind::ints) ==
               "the schema and the kernels' interface number attributes alike");
 
 namespace {
-constexpr uint32_t mostEnds = 65536, mostBlockDepth = 64, mostTileSizes = 64;
+constexpr uint32_t maxEnds = 65536, maxBlockDepth = 64, maxTileSizes = 64;
 
 using Slots = flatbuffers::Vector<int32_t>;
 
@@ -70,7 +70,7 @@ private:
 
   /// With `holes`, -1 is a slot too.
   bool slots(const Slots &list, bool holes) const {
-    bool good = list.size() <= mostEnds;
+    bool good = list.size() <= maxEnds;
     for (int32_t slot : list)
       good = good && slot >= (holes ? -1 : 0) && (slot < 0 || uint32_t(slot) < host.slots());
     return good;
@@ -92,7 +92,7 @@ private:
 };
 
 const char *HostChecker::lists() const {
-  if (host.inputs()->size() > mostEnds || host.outputs()->size() > mostEnds)
+  if (host.inputs()->size() > maxEnds || host.outputs()->size() > maxEnds)
     return "it has too many inputs or outputs";
   return host.main() < host.blocks()->size() ? nullptr : "its main block does not exist";
 }
@@ -173,7 +173,7 @@ const char *HostChecker::call(const fb::HostCall &call) const {
     return "a call runs a kernel that does not exist or is no host kernel";
   if (!slots(*call.inputs(), true) || !slots(*call.outputs(), true))
     return "a call names a slot that does not exist";
-  if (call.attributes()->size() > mostEnds)
+  if (call.attributes()->size() > maxEnds)
     return "a call has too many attributes";
   for (const fb::HostAttribute *item : *call.attributes())
     if (const char *errorText = attribute(*item))
@@ -224,7 +224,7 @@ const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint
 const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
   const uint32_t count = tiles.parts()->size(), inputs = tiles.inputs()->size(),
                  outputs = tiles.outputs()->size();
-  if (!count || count > mostTileSizes || tiles.sizes()->size() != count ||
+  if (!count || count > maxTileSizes || tiles.sizes()->size() != count ||
       !isAligned(tiles.sizes()) || tiles.sizes()->Get(count - 1) != 1)
     return "a tile loop has too many sizes, or not one for each part with 1 at the end";
   if (tiles.input_dims()->size() != inputs || tiles.output_dims()->size() != outputs ||
@@ -260,7 +260,7 @@ const char *HostChecker::collective(const fb::HostCollective &op) const {
   const uint64_t ranks = op.ranks()->size();
   uint64_t elements, bytes;
   if (op.kind() > fb::CollectiveKind::MAX || op.reduction() > fb::Reduction::MAX || !ranks ||
-      ranks > mostEnds || !isAligned(op.dims()) || dtype == OM_STRING ||
+      ranks > maxEnds || !isAligned(op.dims()) || dtype == OM_STRING ||
       !tensorSize(dtype, op.dims()->size(), op.dims()->data(), elements, bytes) ||
       om_dtype_bits(static_cast<om_dtype>(dtype)) < 8)
     return "a collective has an impossible kind, type, group or dims";
@@ -333,7 +333,7 @@ const char *HostChecker::tree() const {
       return;
     if (depth[uint32_t(block)])
       errorText = "a block is part of two steps, or of itself";
-    else if (depth[from] == mostBlockDepth)
+    else if (depth[from] == maxBlockDepth)
       errorText = "its blocks are too deep in each other";
     else {
       depth[uint32_t(block)] = depth[from] + 1;

@@ -249,7 +249,7 @@ TEST_CASE("arguments of tensors and functions are checked") {
   GOOD(aclGetViewShape(x.tensor, &shape, &rank));
   CHECK((rank == 2 && shape[1] == 3));
   delete[] shape;
-  // A list of all places was made before the output was looked at.
+  // A list of all positions was made before the output was looked at.
   Floats row({2, 3}), other({2, 5});
   const Ints huge({int64_t{1} << 27, 1}), wrapping({INT64_MAX, INT64_MAX});
   REFUSED(161002, ReplicationPad1d, row.tensor, huge.array, other.tensor);

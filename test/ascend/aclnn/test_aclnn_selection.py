@@ -161,7 +161,7 @@ def test_permutations_and_draws(acl):
 
 @pytest.mark.parametrize("weights, replacement, reason", [
     ([0, 0, 0], True, "0 weights that are not 0"), ([1, -1, 3], True, "the weight -1"), ([1, np.nan, 3], True, "the weight nan"),
-    ([1, np.inf, 3], True, "the weight inf"), ([0, 0, 3], False, "1 weights that are not 0, of which 2 places")])
+    ([1, np.inf, 3], True, "the weight inf"), ([0, 0, 3], False, "1 weights that are not 0, of which 2 positions")])
 def test_weights_that_nothing_is_drawn_by(acl, weights, replacement, reason):
     out = Tensor(acl, np.zeros((2, 2), np.int64))
     rows = np.array([[1, 2, 3], weights], F32)

@@ -186,7 +186,7 @@ def test_tokens_are_written_to_caches(acl):
         assert (tensor.read() == cache).all()
     slots[0] = 12
     given = keys, held[0], slots, values, held[1], NULL, NULL, NULL
-    assert "slotMapping has 12; the cache has 12 places" in failed(acl, "ScatterPaKvCache", *given, NULL, NULL, NULL, NULL)
+    assert "slotMapping has 12; the cache has 12 slots" in failed(acl, "ScatterPaKvCache", *given, NULL, NULL, NULL, NULL)
     assert "cacheMode" in refused(acl, "ScatterPaKvCache", *given, b"PA_NZ", NULL, NULL, NULL)
 
 

@@ -135,12 +135,13 @@ public:
     top = (target.height - height) / 2 / 2 * 2;
     acldvppRoiConfig *all =
         acldvppCreateRoiConfig(0, source.width / 2 * 2 - 1, 0, source.height / 2 * 2 - 1);
-    acldvppRoiConfig *place = acldvppCreateRoiConfig(left, left + width - 1, top, top + height - 1);
-    CHECK_ACL(acldvppVpcCropResizePasteAsync(channel, source.desc, target.desc, all, place,
+    acldvppRoiConfig *position =
+        acldvppCreateRoiConfig(left, left + width - 1, top, top + height - 1);
+    CHECK_ACL(acldvppVpcCropResizePasteAsync(channel, source.desc, target.desc, all, position,
                                              resizing, stream));
     CHECK_ACL(aclrtSynchronizeStream(stream));
     CHECK_ACL(acldvppDestroyRoiConfig(all));
-    CHECK_ACL(acldvppDestroyRoiConfig(place));
+    CHECK_ACL(acldvppDestroyRoiConfig(position));
     return scale;
   }
 

@@ -208,7 +208,7 @@ TEST_CASE("sync keeps queues, ids and counters") {
   CHECK(await.ranges[Await::value].start.strides[kGridDims] == 8);
 }
 
-TEST_CASE("a buffer without a place is an error") {
+TEST_CASE("a buffer without a position is an error") {
   Encoded encoded = encodeText(R"(
     %u = npu.alloc : !npu.buffer<ub, 4096>
     npu.vector "fill" %u {offsets = [#npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>,

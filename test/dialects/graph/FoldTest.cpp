@@ -18,7 +18,7 @@ using namespace atc::graph::test;
 
 namespace {
 
-/// A place to build ops, and constants in it.
+/// A position to build ops, and constants in it.
 struct Workbench {
   Workbench() : builder(&graph.context), loc(builder.getUnknownLoc()) {
     module = ModuleOp::create(builder, loc);

@@ -180,7 +180,7 @@ TEST_CASE("Arithmetic of integers with ranges") {
   CHECK(graph.evaluate("most") == Numbers{90, 90, 120, 255});
 }
 
-TEST_CASE("Places of the largest elements have the stated type") {
+TEST_CASE("Positions of the largest elements have the stated type") {
   Graph graph;
   graph.floats("x", {3}, {1, 3, 2}).ints("k", {}, {2});
   graph.node("TopKV2", "x k", "index_type type: DT_INT16");

@@ -34,11 +34,11 @@ TEST_CASE("Segments combine rows by number") {
     graph.floats("x", {4}, {1, 2, 3, 4}).ints("ids", {4}, {2, 0, -1, 2}).ints("n", {}, {3});
     return graph.node(op, "x ids n").evaluate();
   };
-  double most = std::numeric_limits<float>::max();
+  double max = std::numeric_limits<float>::max();
   CHECK(unsorted("UnsortedSegmentSum") == Numbers{2, 0, 5});
   CHECK(unsorted("UnsortedSegmentProd") == Numbers{2, 1, 4});
-  CHECK(unsorted("UnsortedSegmentMax") == Numbers{2, -most, 4});
-  CHECK(unsorted("UnsortedSegmentMin") == Numbers{2, most, 1});
+  CHECK(unsorted("UnsortedSegmentMax") == Numbers{2, -max, 4});
+  CHECK(unsorted("UnsortedSegmentMin") == Numbers{2, max, 1});
   Graph falling;
   falling.floats("x", {2}, {1, 2}).ints("ids", {2}, {1, 0}).node("SegmentSum", "x ids");
   CHECK(falling.errorText().find("does not rise") != std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("Running sums and products") {
   CHECK(scan("Cumprod", "exclusive b: true; reverse b: true") == Numbers{6, 3, 1, 30, 6, 1});
 }
 
-TEST_CASE("Sorted places") {
+TEST_CASE("Sorted positions") {
   Graph graph;
   graph.floats("x", {2, 4}, {3, 9, 3, 1, 5, 6, 7, 8}).ints("k", {}, {3}).node("TopKV2", "x k");
   CHECK(graph.evaluate() == Numbers{9, 3, 3, 8, 7, 6});

@@ -9,11 +9,11 @@ TEST_CASE("Counts and sums that are sparse") {
   auto count = [](Graph &graph, std::initializer_list<int64_t> dims, const Numbers &values) {
     graph.ints("x", dims, values).floats("w", {0}, {});
     graph.node("DenseCountSparseOutput", "x w", "", "count");
-    graph.node("Identity", "count:0", "", "places").node("Identity", "count:2", "", "shape");
+    graph.node("Identity", "count:0", "", "positions").node("Identity", "count:2", "", "shape");
   };
   Graph rows, none, noColumns, negative;
   count(rows, {2, 2}, {1, 2, 2, 2});
-  CHECK(rows.evaluate("places") == Numbers{0, 1, 0, 2, 1, 2});
+  CHECK(rows.evaluate("positions") == Numbers{0, 1, 0, 2, 1, 2});
   CHECK(rows.evaluate("shape") == Numbers{2, 3});
   // Without numbers the largest one is 0, as TensorFlow says.
   count(none, {0}, {});
@@ -22,7 +22,7 @@ TEST_CASE("Counts and sums that are sparse") {
   CHECK(noColumns.evaluate("shape") == Numbers{2, 1});
   // It would be counted in the row before.
   count(negative, {2, 2}, {1, 2, -1, 2});
-  CHECK(negative.errorText("places").find("'count'") != std::string::npos);
+  CHECK(negative.errorText("positions").find("'count'") != std::string::npos);
 
   for (const std::string op : {"SparseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}) {
     auto join = [&](Graph &graph, double last) {

@@ -78,8 +78,8 @@ HostileRecipe recurrent(const Below &below, int64_t gates) {
                Dims(directions, gates * hidden, in), Dims(directions, gates * hidden, hidden)};
   const Dims more[] = {Dims(directions, 2 * gates * hidden), Dims(batch), state, state,
                        Dims(directions, 3 * hidden)};
-  const int64_t most = gates == 4 ? 5 : 3;
-  for (int64_t i = 0, count = below(most + 1); i < count; ++i)
+  const int64_t max = gates == 4 ? 5 : 3;
+  for (int64_t i = 0, count = below(max + 1); i < count; ++i)
     made.dims.push_back(more[i]);
   made.integers = {{"hidden_size", {hidden}}, {"layout", {layout}}};
   return made;

@@ -291,13 +291,13 @@ void MixedMaker::addJoin(const Value &x) {
     largest = std::max(largest, part.largest);
     grain = std::min(grain, part.grain);
   };
-  const size_t most = chance(15) ? 20 : 4;
+  const size_t max = chance(15) ? 20 : 4;
   for (const Value &part : values) {
-    bool fits = part.type == x.type && part.dims.size() == x.dims.size() && parts.size() < most &&
+    bool fits = part.type == x.type && part.dims.size() == x.dims.size() && parts.size() < max &&
                 count(dims) < 5000;
     for (size_t i = 0; fits && i < x.dims.size(); ++i)
       fits = int64_t(i) == axis || part.dims[i] == x.dims[i];
-    while (fits && parts.size() < most && count(dims) < 5000 && chance(60))
+    while (fits && parts.size() < max && count(dims) < 5000 && chance(60))
       add(part);
   }
   if (chance(40) && x.type != TensorProto::BOOL) {

@@ -26,15 +26,15 @@ Program relu(int64_t tiles, uint32_t cores) {
     b.setFlag(Queue::MTE3, Queue::MTE2, i);
   b.loop(tiles, [&](Affine i) {
     Address ub = rotating(at(Memory::UB, int64_t(0)), 2, 6400, 1);
-    Affine place = i * 6400 + grid(0) * (6400 * tiles);
+    Affine position = i * 6400 + grid(0) * (6400 * tiles);
     b.waitFlag(Queue::MTE3, Queue::MTE2, 0, 2, 1);
-    b.move(ub, gm(x, place), 6400);
+    b.move(ub, gm(x, position), 6400);
     b.setFlag(Queue::MTE2, Queue::V, 0, 2, 1);
     b.waitFlag(Queue::MTE2, Queue::V, 0, 2, 1);
     b.vector(VectorOp::Relu, DataType::F16, ub, ub, ub, 3200);
     b.setFlag(Queue::V, Queue::MTE3, 0, 2, 1);
     b.waitFlag(Queue::V, Queue::MTE3, 0, 2, 1);
-    b.move(gm(y, place), ub, 6400);
+    b.move(gm(y, position), ub, 6400);
     b.setFlag(Queue::MTE3, Queue::MTE2, 0, 2, 1);
   });
   for (unsigned i = 0; i < 2; ++i)

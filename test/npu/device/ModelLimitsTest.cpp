@@ -106,16 +106,16 @@ TEST_CASE("programs that write to weights or inputs are refused") {
   const KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   constexpr uint64_t bytes = NpuTestModel::rows * sizeof(float);
   const atc::om::OmBufferRef weights{OM_WEIGHTS, 0, 0, bytes}, input{OM_INPUT, 0, 0, bytes};
-  for (const atc::om::OmBufferRef &place : {weights, input}) {
+  for (const atc::om::OmBufferRef &position : {weights, input}) {
     NpuTestModel test(image);
-    test.model.schedule[5].args[1] = place; // of the second launch of the program only
+    test.model.schedule[5].args[1] = position; // of the second launch of the program only
     om::Error error = runError(test.model, "npu-read-only.om");
     CHECK(error.code() == OM_ERROR_DEVICE);
     CHECK(contains(error.message(),
                    "program 'times_two': instruction 6 (move): writes to argument 1, for which a "
                    "launch gives weights or an input of the model"));
     // To read them is what they are for.
-    test.model.schedule[5].args = {place, test.model.schedule[4].args[1]};
+    test.model.schedule[5].args = {position, test.model.schedule[4].args[1]};
     CHECK(std::string(runError(test.model, "npu-read.om").message()).empty());
   }
 }

@@ -62,13 +62,13 @@ std::vector<Range> segmentsOf(const std::vector<char> &file) {
 std::vector<char> rehashed(std::vector<char> file, const Range &range) {
   const uint64_t length = atc::rt::headerLength(file.data());
   const uint64_t now = atc::rt::hash64(file.data() + range.offset, range.size);
-  unsigned places = 0;
+  unsigned positions = 0;
   for (uint64_t i = 0; i + 8 <= length; ++i)
     if (std::memcmp(file.data() + i, &range.hash, 8) == 0) {
       std::memcpy(file.data() + i, &now, 8);
-      ++places;
+      ++positions;
     }
-  CHECK(places == 1);
+  CHECK(positions == 1);
   const uint64_t hash = atc::rt::hash64(file.data(), length);
   std::memcpy(file.data() + length, &hash, 8);
   return file;
@@ -113,10 +113,10 @@ TEST_CASE("a flipped byte in a segment of any kind is refused with its name") {
     INFO(name);
     // Every byte of the small ones; of the code some, both ends among them.
     const uint64_t step = range.size > 1000 ? 97 : 1;
-    std::vector<uint64_t> places = {range.size - 1};
+    std::vector<uint64_t> positions = {range.size - 1};
     for (uint64_t i = 0; i < range.size; i += step)
-      places.push_back(i);
-    for (uint64_t i : places)
+      positions.push_back(i);
+    for (uint64_t i : positions)
       for (const om_load_options &options : {plain, strict}) {
         std::vector<char> file = good;
         file[range.offset + i] ^= 0x10;

@@ -172,7 +172,7 @@ TEST_CASE("what one program costs is limited") {
         }) ==
         Errors{"instruction 0 (load_image): goes over 17179869184 elements at once, more than "
                "1073741824"});
-  // An l0a whose rows all lie at one place.
+  // An l0a whose rows all lie at one position.
   CHECK(verified([](B &b) {
           b.add(Opcode::Mmad,
                 {at(Memory::L0C, 0), at(Memory::L0A, 0), at(Memory::L0B, 0), at(Memory::BT, 0)},

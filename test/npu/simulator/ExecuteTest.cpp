@@ -176,8 +176,8 @@ TEST_CASE("requantize_add: a residual of bytes joins the sums") {
             run(builder.get(), memory);
             for (int64_t i = 0; i < m; ++i)
               for (int64_t j = 0; j < n; ++j) {
-                int64_t place = j / 32 * m * 32 + i * 32 + j % 32;
-                uint8_t bits = memory.data(Memory::UB)[4096 + place];
+                int64_t position = j / 32 * m * 32 + i * 32 + j % 32;
+                uint8_t bits = memory.data(Memory::UB)[4096 + position];
                 if (j == 0) {
                   REQUIRE(bits == 77);
                   continue;
@@ -185,7 +185,7 @@ TEST_CASE("requantize_add: a residual of bytes joins the sums") {
                 float value = float(sums[j / 16 * m * 16 + i * 16 + j % 16]) * scales[j];
                 value = keep(stored, std::nearbyint(relu ? std::max(value, 0.f) : value) + offset);
                 float first = (value - offset) * factor;
-                float second = (byteOf(added, addend[place]) - addendOffset) * addendFactor;
+                float second = (byteOf(added, addend[position]) - addendOffset) * addendFactor;
                 float total = first + second;
                 float scaled = (relu ? std::max(total, 0.f) : total) * resultFactor;
                 REQUIRE(byteOf(to, bits) == keep(to, std::nearbyint(scaled) + resultOffset));
@@ -255,8 +255,8 @@ TEST_CASE("load_yuv makes colours of luma and chroma") {
             value = float(std::clamp<int64_t>(sum >> 8, 0, 255));
             value = c == 1 ? (value - 116.f) * 0.25f : value;
           }
-          const int64_t place = 2048 + ((y - first) * width + x) * 4 + c;
-          REQUIRE(in<_Float16>(memory, Memory::L1)[place] == _Float16(value));
+          const int64_t position = 2048 + ((y - first) * width + x) * 4 + c;
+          REQUIRE(in<_Float16>(memory, Memory::L1)[position] == _Float16(value));
         }
   });
 }
@@ -506,11 +506,12 @@ TEST_CASE("f16 is rounded to nearest even, bf16 too, integers saturate") {
   ProgramBuilder builder;
   unsigned arg = builder.argument(x.size() * 4);
   builder.move(at(Memory::UB, 0), gm(arg), int64_t(x.size()) * 4);
-  for (auto [type, place] : {std::pair{DataType::F16, 256},
-                             {DataType::BF16, 512},
-                             {DataType::S8, 768},
-                             {DataType::S32, 1024}})
-    builder.cast(DataType::F32, type, at(Memory::UB, place), at(Memory::UB, 0), int64_t(x.size()));
+  for (auto [type, position] : {std::pair{DataType::F16, 256},
+                                {DataType::BF16, 512},
+                                {DataType::S8, 768},
+                                {DataType::S32, 1024}})
+    builder.cast(DataType::F32, type, at(Memory::UB, position), at(Memory::UB, 0),
+                 int64_t(x.size()));
   onBothPaths(builder.get(), {bytesOfValues(x)}, Memory::UB, [&](CoreMemory &memory) {
     auto *half = in<uint16_t>(memory, Memory::UB, 256),
          *brain = in<uint16_t>(memory, Memory::UB, 512);

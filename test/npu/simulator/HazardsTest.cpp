@@ -59,15 +59,15 @@ Program tiles(unsigned buffers, unsigned raised, int64_t count, uint32_t cores) 
     b.setFlag(Q::MTE3, Q::MTE2, i);
   b.loop(count, [&](Affine i) {
     Address tile = rotating(ub(0), buffers, 6400, 1);
-    Affine place = i * 6400 + grid(0) * (6400 * count);
+    Affine position = i * 6400 + grid(0) * (6400 * count);
     b.waitFlag(Q::MTE3, Q::MTE2, 0, raised, 1);
-    b.move(tile, gm(x, place), 6400);
+    b.move(tile, gm(x, position), 6400);
     b.setFlag(Q::MTE2, Q::V, 0, raised, 1);
     b.waitFlag(Q::MTE2, Q::V, 0, raised, 1);
     relu(b, tile, tile, 3200);
     b.setFlag(Q::V, Q::MTE3, 0, raised, 1);
     b.waitFlag(Q::V, Q::MTE3, 0, raised, 1);
-    b.move(gm(y, place), tile, 6400);
+    b.move(gm(y, position), tile, 6400);
     b.setFlag(Q::MTE3, Q::MTE2, 0, raised, 1);
   });
   for (unsigned i = 0; i < raised; ++i)

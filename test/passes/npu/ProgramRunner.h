@@ -24,7 +24,7 @@ struct SyncCounts {
   unsigned flags = 0, barriers = 0;
 };
 
-/// The program of a text after the four passes, or with places only if there are
+/// The program of a text after the four passes, or with positions only if there are
 /// no options. Fails the running test where a pass, the encoder or the verifier
 /// has something to say.
 Program compile(const std::string &text, const Options *options, SyncCounts *counts = nullptr);

@@ -55,10 +55,10 @@ void importSpectrogram(NodeContext &n) {
   Value input = n.input(0);
   const int64_t window = n.requiredInt("window_size"), stride = n.requiredInt("stride");
   const bool isSquared = n.boolAttr("magnitude_squared", false);
-  for (auto [name, value, least] :
+  for (auto [name, value, min] :
        {std::tuple("window_size", window, 2), std::tuple("stride", stride, 1)})
-    if (!n.failed() && (value < least || value > (1 << 16)))
-      n.failAttribute(name, "is " + Twine(value) + ", expected a number from " + Twine(least) +
+    if (!n.failed() && (value < min || value > (1 << 16)))
+      n.failAttribute(name, "is " + Twine(value) + ", expected a number from " + Twine(min) +
                                 " to " + Twine(1 << 16));
   if (n.failed())
     return;

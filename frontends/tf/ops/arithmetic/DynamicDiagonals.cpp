@@ -45,8 +45,8 @@ double readFill(NodeContext &n, unsigned index) {
   return n.failed() ? 0 : fill.front();
 }
 
-/// Returns the input if its rank is known and at least `least`; null after an error.
-Value rankedInput(NodeContext &n, unsigned index, int64_t least) {
+/// Returns the input if its rank is known and at least `min`; null after an error.
+Value rankedInput(NodeContext &n, unsigned index, int64_t min) {
   Value value = n.input(index);
   if (n.failed())
     return {};
@@ -54,7 +54,7 @@ Value rankedInput(NodeContext &n, unsigned index, int64_t least) {
     n.failInput(index, "has no known rank");
     return {};
   }
-  n.requireRank(index, least, maxRank);
+  n.requireRank(index, min, maxRank);
   return n.failed() ? Value() : value;
 }
 
@@ -109,9 +109,10 @@ public:
     Value zero = m.index(0);
     Value diagonal =
         m.unsqueeze(m.sub(m.index(numbers.last), m.count(m.index(numbers.count()))), {1});
-    Value place = m.sub(m.unsqueeze(m.count(longest), {0}), front(diagonal));
-    Value isIn = m.both(m.greater(place, m.index(-1)), m.less(place, length(diagonal)));
-    Value row = m.sub(place, m.min(diagonal, zero)), column = m.add(place, m.max(diagonal, zero));
+    Value position = m.sub(m.unsqueeze(m.count(longest), {0}), front(diagonal));
+    Value isIn = m.both(m.greater(position, m.index(-1)), m.less(position, length(diagonal)));
+    Value row = m.sub(position, m.min(diagonal, zero)),
+          column = m.add(position, m.max(diagonal, zero));
     Value at = m.select(isIn, m.add(m.mul(row, columns), column), zero);
     return m.select(isIn, m.gather(joined(matrix, m.mul(rows, columns)), at, rank - 2),
                     m.n.scalarLike(fill, matrix));
@@ -159,11 +160,11 @@ private:
 };
 
 /// Returns the size of an axis of the result of MatrixDiag, that of input `index`: at least
-/// `least`; -1 stands for that.
+/// `min`; -1 stands for that.
 Value sizeOfMatrix(TensorMath &m, unsigned index, int64_t stated, int64_t diagonal, int64_t beyond,
-                   Value least) {
+                   Value min) {
   if (stated == -1)
-    return least;
+    return min;
   // The length of a diagonal may be open, which is a negative number.
   if (stated < std::max<int64_t>(diagonal, 0) + beyond)
     m.n.failInput(index, "is " + Twine(stated) + ", expected at least " +
@@ -274,12 +275,12 @@ void importMatrixDiagPart(NodeContext &n) {
   Value size = m.min(m.sub(rows, top), m.sub(columns, left));
   // Element i of the diagonal among the elements of the matrix in one row.
   Value number = m.count(size);
-  Value place = m.add(m.mul(m.add(number, top), columns), m.add(number, left));
+  Value position = m.add(m.mul(m.add(number, top), columns), m.add(number, left));
   SmallVector<Value> shape;
   if (rank > 2)
     shape.push_back(m.dims(matrix, 0, rank - 2));
   shape.push_back(m.shapeOf({m.mul(rows, columns)}));
-  n.setOutput(m.gather(m.reshape(matrix, m.concat(shape, 0)), place, rank - 2));
+  n.setOutput(m.gather(m.reshape(matrix, m.concat(shape, 0)), position, rank - 2));
 }
 
 /// Returns diagonals, of which each matrix gets `count` (0 stands for one without an axis of its

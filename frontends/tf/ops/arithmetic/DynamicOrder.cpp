@@ -1,4 +1,4 @@
-//===-- DynamicOrder.cpp - order and places in tensors of any size --------===//
+//===-- DynamicOrder.cpp - order and positions in tensors of any size --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/UnaryOps.h"
@@ -30,8 +30,8 @@ void importRoll(NodeContext &n) {
   for (auto [number, axis] : llvm::enumerate(axes)) {
     Value size = m.dim(value, axis);
     Value from = m.sub(m.count(size), m.element(shifts, static_cast<int64_t>(number)));
-    Value place = n.callHost("Mod", {from, size}, {n.hostInts("fmod", {0})});
-    value = withKnownDims(n, m.gather(value, place, axis), open, 0);
+    Value position = n.callHost("Mod", {from, size}, {n.hostInts("fmod", {0})});
+    value = withKnownDims(n, m.gather(value, position, axis), open, 0);
   }
   n.setOutput(value);
 }
@@ -55,15 +55,16 @@ void importInTopK(NodeContext &n) {
   if (n.failed())
     return;
   TensorMath m(n);
-  Value places = m.unsqueeze(m.toIndex(targets), {1});
+  Value positions = m.unsqueeze(m.toIndex(targets), {1});
   // A target that is no class, such as the -1 of a padded row, is among none.
-  Value nearest = m.clamp(places, m.index(0), m.sub(m.dim(scores, 1), m.index(1)));
+  Value nearest = m.clamp(positions, m.index(0), m.sub(m.dim(scores, 1), m.index(1)));
   Value target = n.callHost("GatherElements", {scores, nearest}, {n.hostInts("axis", {1})});
   Value larger = m.sum(m.toIndex(m.greater(scores, target)), 1);
   // In a row with a value that is not finite, no target is among the best.
   Value finite = m.equal(m.sub(scores, scores), n.scalarLike(0, scores));
   Value isFinite = m.equal(m.sum(m.toIndex(finite), 1), m.dim(scores, 1));
-  Value isAmong = m.both(m.less(larger, m.toIndex(k)), m.both(isFinite, m.equal(nearest, places)));
+  Value isAmong =
+      m.both(m.less(larger, m.toIndex(k)), m.both(isFinite, m.equal(nearest, positions)));
   n.setOutput(m.squeeze(isAmong, {1}));
 }
 
@@ -166,15 +167,15 @@ void importSparseCrossEntropy(NodeContext &n) {
   if (n.failed())
     return;
   TensorMath m(n);
-  Value logs = logSoftmax(n, scores), places = m.unsqueeze(m.toIndex(labels), {1});
-  Value taken = n.callHost("GatherElements", {logs, places}, {n.hostInts("axis", {1})});
+  Value logs = logSoftmax(n, scores), positions = m.unsqueeze(m.toIndex(labels), {1});
+  Value taken = n.callHost("GatherElements", {logs, positions}, {n.hostInts("axis", {1})});
   n.setOutput(0, n.create<graph::NegOp>(m.squeeze(taken, {1})));
-  Value isLabel = m.equal(m.unsqueeze(m.count(m.dim(scores, 1)), {0}), places);
+  Value isLabel = m.equal(m.unsqueeze(m.count(m.dim(scores, 1)), {0}), positions);
   n.setOutput(1, m.sub(n.create<graph::ExpOp>(logs), n.cast(isLabel, n.elementType(scores))));
 }
 
 //===----------------------------------------------------------------------===//
-// Pools with places
+// Pools with positions
 //===----------------------------------------------------------------------===//
 
 /// Outputs are the maxima and where they stand: (row * width + column) * channels + channel, and
@@ -205,13 +206,13 @@ void importMaxPoolWithArgmax(NodeContext &n) {
   Value channels = m.dim(image, 3), plane = m.mul(m.dim(image, 1), m.dim(image, 2));
   Value flat = results[1], before = m.div(flat, plane);
   Value pixel = m.sub(flat, m.mul(before, plane)), batch = m.div(before, channels);
-  Value place = m.add(m.mul(pixel, channels), m.sub(before, m.mul(batch, channels)));
+  Value position = m.add(m.mul(pixel, channels), m.sub(before, m.mul(batch, channels)));
   if (withBatch)
-    place = m.add(place, m.mul(batch, m.mul(plane, channels)));
-  n.setOutput(1, n.cast(n.transpose(place, {0, 2, 3, 1}), index));
+    position = m.add(position, m.mul(batch, m.mul(plane, channels)));
+  n.setOutput(1, n.cast(n.transpose(position, {0, 2, 3, 1}), index));
 }
 
-/// The place along each axis of elements that are counted through a tensor of the given dims.
+/// The position along each axis of elements that are counted through a tensor of the given dims.
 void importUnravel(NodeContext &n) {
   Value numbers = n.input(0), dims = withRank(n, 1, 1);
   if (n.failed())
@@ -225,8 +226,8 @@ void importUnravel(NodeContext &n) {
                            {n.hostInts("exclusive", {1}), n.hostInts("reverse", {1})});
   const bool isVector = n.rank(numbers) == 1;
   auto along = [&](Value vector) { return isVector ? m.unsqueeze(vector, {1}) : vector; };
-  Value place = n.callHost("Mod", {m.div(m.toIndex(numbers), along(steps)), along(all)});
-  n.setOutput(n.cast(place, NodeContext::elementType(numbers)));
+  Value position = n.callHost("Mod", {m.div(m.toIndex(numbers), along(steps)), along(all)});
+  n.setOutput(n.cast(position, NodeContext::elementType(numbers)));
 }
 
 /// Where each dim of one layout stands in another one.
@@ -234,14 +235,15 @@ void importDimMap(NodeContext &n) {
   Value dims = n.input(0);
   const std::string from = n.stringAttr("src_format", "NHWC"),
                     to = n.stringAttr("dst_format", "NCHW");
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> positions;
   for (char dim : from)
-    places.push_back(static_cast<int64_t>(to.find(dim)));
+    positions.push_back(static_cast<int64_t>(to.find(dim)));
   if (!n.failed() && (from.size() != to.size() ||
-                      llvm::is_contained(places, static_cast<int64_t>(std::string::npos))))
+                      llvm::is_contained(positions, static_cast<int64_t>(std::string::npos))))
     n.failAttribute("dst_format", "is '" + to + "', which has other dims than '" + from + "'");
   if (!n.failed())
-    n.setOutput(TensorMath(n).gather(n.intList(places, NodeContext::elementType(dims)), dims, 0));
+    n.setOutput(
+        TensorMath(n).gather(n.intList(positions, NodeContext::elementType(dims)), dims, 0));
 }
 
 } // namespace
@@ -271,7 +273,7 @@ ArrayRef<OpRow> dynamicOrderRows() {
   return rows;
 }
 
-ArrayRef<OpRow> placeRows() {
+ArrayRef<OpRow> locationRows() {
   using graph::ComparePredicate;
   static const OpRow rows[] = {
       {"ApproxTopK", importApproxTopK, "exact"},

@@ -179,21 +179,21 @@ void importStitch(NodeContext &n) {
     return;
   const size_t count = inputs.size() / 2;
   TensorMath m(n);
-  SmallVector<Value> places{n.intList({-1})}, rows;
+  SmallVector<Value> positions{n.intList({-1})}, rows;
   Value inner;
   for (size_t i = 0; i < count; ++i) {
     Value indices = inputs[i], data = inputs[count + i];
     if (!checkRanks(n, data, indices))
       return;
-    places.push_back(indexVector(n, indices));
+    positions.push_back(indexVector(n, indices));
     if (i == 0)
       inner = m.dims(data, n.rank(indices), n.rank(data));
-    rows.push_back(m.reshape(data, m.concat({m.dims(places.back(), 0, 1), inner}, 0)));
+    rows.push_back(m.reshape(data, m.concat({m.dims(positions.back(), 0, 1), inner}, 0)));
   }
   // Without any index the largest one is -1, and the result has no rows.
-  Value largest =
-      n.callHost("ReduceMax", {m.concat(places, 0), n.intList({0})}, {n.hostInts("keepdims", {0})});
-  Value all = m.unsqueeze(m.concat(ArrayRef(places).drop_front(), 0), {1});
+  Value largest = n.callHost("ReduceMax", {m.concat(positions, 0), n.intList({0})},
+                             {n.hostInts("keepdims", {0})});
+  Value all = m.unsqueeze(m.concat(ArrayRef(positions).drop_front(), 0), {1});
   Value shape = m.concat({m.shapeOf({m.add(largest, m.index(1))}), inner}, 0);
   Value zeros = n.callHost("Expand", {n.scalarLike(0, inputs[count]), shape});
   n.setOutput(n.callHost("ScatterND", {zeros, all, m.concat(rows, 0)}));
@@ -210,8 +210,8 @@ void importHistogram(NodeContext &n) {
   Value edges = n.cast(range, wide), low = m.element(edges, 0), number = m.toIndex(bins);
   Value width = m.div(m.sub(m.element(edges, 1), low), n.cast(number, wide));
   Value flat = m.reshape(n.cast(values, wide), ArrayRef<int64_t>{-1});
-  Value place = m.toIndex(m.floor(m.div(m.sub(flat, low), width)));
-  Value bin = m.clamp(place, m.index(0), m.sub(number, m.index(1)));
+  Value position = m.toIndex(m.floor(m.div(m.sub(flat, low), width)));
+  Value bin = m.clamp(position, m.index(0), m.sub(number, m.index(1)));
   Value ones = n.callHost("Expand", {m.index(1), m.shapeOf({m.dim(flat, 0), m.index(1)})});
   Value counts = combine(m, Combine::Sum, ones, bin, number, 0);
   n.setOutput(n.cast(m.squeeze(counts, {1}), element));
@@ -219,12 +219,12 @@ void importHistogram(NodeContext &n) {
 
 /// Adds the elements of a sparse tensor to a dense one.
 void importDenseAdd(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), dense = n.input(3);
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), dense = n.input(3);
   if (n.failed())
     return;
   TensorMath m(n);
-  Value sum =
-      n.callHost("ScatterND", {dense, m.toIndex(places), values}, {n.hostText("reduction", "add")});
+  Value sum = n.callHost("ScatterND", {dense, m.toIndex(positions), values},
+                         {n.hostText("reduction", "add")});
   n.setOutput(NodeContext::hasRank(dense) ? withKnownDims(n, sum, n.shape(dense), 0) : sum);
 }
 
@@ -257,7 +257,7 @@ static Value countNumbers(NodeContext &n, Value flat, Value begins, Value rows, 
   const bool isBinary = n.boolAttr("binary_output", false);
   // Negative numbers and those beyond the size count nowhere.
   Value isCounted = m.both(m.less(flat, limit), m.less(m.index(-1), flat));
-  Value place = m.select(isCounted, begins ? m.add(flat, begins) : flat, m.index(-1));
+  Value position = m.select(isCounted, begins ? m.add(flat, begins) : flat, m.index(-1));
   Type element = n.elementType(weights);
   const bool isWeighted =
       !NodeContext::isStatic(weights) || ShapedType::getNumElements(n.shape(weights)) != 0;
@@ -266,7 +266,8 @@ static Value countNumbers(NodeContext &n, Value flat, Value begins, Value rows, 
     counted = m.reshape(weights, ArrayRef<int64_t>{-1, 1});
   else
     counted = n.callHost("Expand", {n.scalar(1, element), m.shapeOf({m.dim(flat, 0), m.index(1)})});
-  return combine(m, isBinary ? Combine::Max : Combine::Sum, counted, place, m.mul(rows, limit), 0);
+  return combine(m, isBinary ? Combine::Max : Combine::Sum, counted, position, m.mul(rows, limit),
+                 0);
 }
 
 void importBincountOfAnySize(NodeContext &n) {

@@ -35,10 +35,10 @@ void importBitcast(NodeContext &n) {
   const int64_t rank = n.rank(input), parts = std::max(before, after) / std::min(before, after);
   const Type narrow = n.builder().getIntegerType(std::min(before, after), false),
              wide = n.builder().getIntegerType(std::max(before, after), false);
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> positions;
   for (int64_t part = 0; part < parts; ++part)
-    places.push_back(part * narrow.getIntOrFloatBitWidth());
-  Value shifts = n.cast(n.intList(places), wide);
+    positions.push_back(part * narrow.getIntOrFloatBitWidth());
+  Value shifts = n.cast(n.intList(positions), wide);
   auto shifted = [&](Value value, StringRef direction) {
     return n.callHost("BitShift", {value, shifts}, {n.hostText("direction", direction)});
   };
@@ -80,8 +80,8 @@ void importNextAfter(NodeContext &n) {
   Value isUp = m.greater(y, x), isPositive = m.greater(x, zero);
   Value step = m.select(isUp, m.select(isPositive, one, minus), m.select(isPositive, minus, one));
   Value moved = bitsAs(n, m.add(bitsAs(n, x, bits), step), element);
-  Value least = bitsAs(n, one, element);
-  Value fromZero = m.select(isUp, least, m.sub(zero, least));
+  Value min = bitsAs(n, one, element);
+  Value fromZero = m.select(isUp, min, m.sub(zero, min));
   Value result = m.select(m.equal(x, y), y, m.select(m.equal(x, zero), fromZero, moved));
   // NaN is equal to nothing.
   n.setOutput(m.select(m.equal(x, x), m.select(m.equal(y, y), result, y), x));
@@ -96,10 +96,11 @@ void importPopulationCount(NodeContext &n) {
   const Type wide = n.builder().getIntegerType(64, false);
   TensorMath m(n);
   Value bits = n.cast(bitsAs(n, input, n.builder().getIntegerType(width, false)), wide);
-  Value places =
+  Value positions =
       n.cast(n.intList(llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(width)))), wide);
-  Value shifted = n.callHost("BitShift", {n.callHost("Unsqueeze", {bits, n.intList({-1})}), places},
-                             {n.hostText("direction", "RIGHT")});
+  Value shifted =
+      n.callHost("BitShift", {n.callHost("Unsqueeze", {bits, n.intList({-1})}), positions},
+                 {n.hostText("direction", "RIGHT")});
   Value set = m.toIndex(n.callHost("BitwiseAnd", {shifted, n.cast(m.index(1), wide)}));
   Value count = n.callHost("ReduceSum", {set, n.intList({-1})}, {n.hostInts("keepdims", {0})});
   count = n.cast(count, n.builder().getIntegerType(8, false));

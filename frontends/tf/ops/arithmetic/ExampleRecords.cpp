@@ -144,12 +144,12 @@ private:
     Values values = readFeature(n, features.sparse[i], features.sparseTypes[i]);
     if (n.failed())
       return;
-    Value total = m.dim(values.all, 0), places = m.count(total);
+    Value total = m.dim(values.all, 0), positions = m.count(total);
     Value longest = m.largestSize(values.counts);
-    Value indices = m.unsqueeze(places, {1}), shape = m.shapeOf({longest});
+    Value indices = m.unsqueeze(positions, {1}), shape = m.shapeOf({longest});
     if (!isOne) {
       Value splits = splitsOf(values.counts), rows = rowsOfSplits(m, splits);
-      Value column = m.sub(places, m.gather(splits, rows, 0));
+      Value column = m.sub(positions, m.gather(splits, rows, 0));
       indices = m.concat({m.unsqueeze(rows, {1}), m.unsqueeze(column, {1})}, 1);
       shape = m.shapeOf({m.dim(values.counts, 0), longest});
     }

@@ -14,26 +14,26 @@ namespace {
 
 /// Calls the kernel on boxes [n, b, 4] and scores [n, c, b]; the result is a list of
 /// [batch, class, box].
-Value suppress(TensorMath &m, Value boxes, Value scores, Value most, Value overlap, Value least) {
+Value suppress(TensorMath &m, Value boxes, Value scores, Value max, Value overlap, Value min) {
   const SmallVector<int64_t, 1> one{1};
   return m.n.callHost("NonMaxSuppression",
-                      {boxes, scores, m.reshape(m.toIndex(most), one),
-                       m.reshape(m.toReal(overlap), one), m.reshape(m.toReal(least), one)},
+                      {boxes, scores, m.reshape(m.toIndex(max), one),
+                       m.reshape(m.toReal(overlap), one), m.reshape(m.toReal(min), one)},
                       {m.n.hostInts("center_point_box", {0})});
 }
 
 /// The versions differ in their inputs: the threshold of overlaps is an attribute of the first one,
 /// V3 adds the least score, V5 the deviation of a soft suppression.
 void importSuppression(NodeContext &n) {
-  Value boxes = withRank(n, 0, 2), scores = withRank(n, 1, 1), most = n.input(2);
+  Value boxes = withRank(n, 0, 2), scores = withRank(n, 1, 1), max = n.input(2);
   if (n.failed())
     return;
   TensorMath m(n);
   const bool isFirst = n.op() == "NonMaxSuppression", isLast = n.op().ends_with("V5");
   const bool mayPad = isLast || n.op().ends_with("V4");
   Value overlap = isFirst ? m.real(n.floatAttr("iou_threshold", 0.5)) : n.input(3);
-  Value least = isFirst || n.op().ends_with("V2") ? m.real(-std::numeric_limits<double>::infinity())
-                                                  : n.input(4);
+  Value min = isFirst || n.op().ends_with("V2") ? m.real(-std::numeric_limits<double>::infinity())
+                                                : n.input(4);
   bool isSoft = false;
   if (isLast) {
     SmallVector<double> deviation = n.constantFloats(5);
@@ -47,7 +47,7 @@ void importSuppression(NodeContext &n) {
   if (isSoft) {
     SmallVector<Value> found = n.callHost(graph::HostCall{
         "SoftSuppression",
-        {m.toReal(boxes), m.toReal(scores), m.toIndex(most), m.toReal(least), m.toReal(n.input(5))},
+        {m.toReal(boxes), m.toReal(scores), m.toIndex(max), m.toReal(min), m.toReal(n.input(5))},
         n.builder().getDictionaryAttr({}),
         2});
     if (found.empty())
@@ -57,13 +57,13 @@ void importSuppression(NodeContext &n) {
     values = n.cast(values, NodeContext::elementType(scores));
   } else {
     Value found = suppress(m, m.unsqueeze(m.toReal(boxes), {0}),
-                           m.unsqueeze(m.toReal(scores), {0, 1}), most, overlap, least);
+                           m.unsqueeze(m.toReal(scores), {0, 1}), max, overlap, min);
     kept = m.squeeze(m.slice(found, 2, 3, 1), {1});
     values = m.gather(scores, kept, 0);
   }
   Value number = m.dim(kept, 0);
   if (mayPad && n.boolAttr("pad_to_max_output_size", false)) {
-    Value room = m.sub(m.toIndex(most), number);
+    Value room = m.sub(m.toIndex(max), number);
     auto pad = [&](Value value) {
       return n.callHost(
           "Pad", {value, m.shapeOf({m.index(0), room}), n.scalarLike(0, value), n.intList({0})},
@@ -84,7 +84,7 @@ void importSuppression(NodeContext &n) {
 /// filled with zeros behind the valid ones.
 void importCombined(NodeContext &n) {
   Value boxes = withRank(n, 0, 4), scores = withRank(n, 1, 3);
-  Value perClass = n.input(2), total = n.input(3), overlap = n.input(4), least = n.input(5);
+  Value perClass = n.input(2), total = n.input(3), overlap = n.input(4), min = n.input(5);
   if (n.failed())
     return;
   const int64_t owners = n.shape(boxes)[2];
@@ -98,30 +98,30 @@ void importCombined(NodeContext &n) {
   Value four = m.index(4), one = m.index(1), zero = m.index(0);
   // With boxes of their own, classes are images of one class.
   Value found = isShared
-                    ? suppress(m, m.squeeze(boxes, {2}), byClass, perClass, overlap, least)
+                    ? suppress(m, m.squeeze(boxes, {2}), byClass, perClass, overlap, min)
                     : suppress(m,
                                m.reshape(n.transpose(boxes, {0, 2, 1, 3}),
                                          m.shapeOf({m.mul(images, classes), number, four})),
                                m.reshape(byClass, m.shapeOf({m.mul(images, classes), one, number})),
-                               perClass, overlap, least);
+                               perClass, overlap, min);
   auto column = [&](int64_t index) { return m.squeeze(m.slice(found, index, index + 1, 1), {1}); };
   Value owner = isShared ? m.add(m.mul(column(0), classes), column(1)) : column(0);
-  Value place = m.add(m.mul(owner, number), column(2));
+  Value location = m.add(m.mul(owner, number), column(2));
   // The kept scores where they stood, all others below every score.
   Value flat = m.reshape(byClass, ArrayRef<int64_t>{-1});
   Value none = n.scalarLike(-std::numeric_limits<double>::infinity(), scores);
   Value rest = n.callHost("Expand", {none, shapeVector(n, flat)});
-  Value kept = n.callHost("ScatterElements", {rest, place, m.gather(flat, place, 0)},
+  Value kept = n.callHost("ScatterElements", {rest, location, m.gather(flat, location, 0)},
                           {n.hostInts("axis", {0})});
-  Value perImage = m.mul(classes, number), most = m.toIndex(total);
+  Value perImage = m.mul(classes, number), max = m.toIndex(total);
   if (n.boolAttr("pad_per_class", false))
-    most = m.min(most, m.mul(m.toIndex(perClass), classes));
+    max = m.min(max, m.mul(m.toIndex(perClass), classes));
   Value padded = n.callHost("Pad",
-                            {m.reshape(kept, m.shapeOf({images, perImage})),
-                             m.shapeOf({zero, most}), none, n.intList({1})},
+                            {m.reshape(kept, m.shapeOf({images, perImage})), m.shapeOf({zero, max}),
+                             none, n.intList({1})},
                             {n.hostText("mode", "constant")});
   graph::HostCall best{"TopK",
-                       {padded, m.shapeOf({most})},
+                       {padded, m.shapeOf({max})},
                        n.builder().getDictionaryAttr({n.hostInts("axis", {1})}),
                        2};
   SmallVector<Value> results = n.callHost(best);
@@ -143,14 +143,13 @@ void importCombined(NodeContext &n) {
 
 /// Inputs: overlaps [n, n], scores [n], the most boxes, the threshold of overlaps, the least score.
 void importStatedOverlaps(NodeContext &n) {
-  Value overlaps = withRank(n, 0, 2), scores = withRank(n, 1, 1), most = n.input(2),
-        limit = n.input(3), least = n.input(4);
+  Value overlaps = withRank(n, 0, 2), scores = withRank(n, 1, 1), max = n.input(2),
+        limit = n.input(3), min = n.input(4);
   if (n.failed())
     return;
   TensorMath m(n);
-  Value kept =
-      n.callHost("OverlapSuppression", {m.toReal(overlaps), m.toReal(scores), m.toIndex(most),
-                                        m.toReal(limit), m.toReal(least)});
+  Value kept = n.callHost("OverlapSuppression", {m.toReal(overlaps), m.toReal(scores),
+                                                 m.toIndex(max), m.toReal(limit), m.toReal(min)});
   kept = withKnownDims(n, kept, {ShapedType::kDynamic}, 0);
   n.setOutput(n.cast(kept, n.builder().getI32Type()));
 }

@@ -37,9 +37,9 @@ void importGreedyDecoder(NodeContext &n) {
     isKept = m.both(isKept, n.compare(best, before, graph::ComparePredicate::Ne));
   }
   Value counted = m.toIndex(isKept);
-  Value places = m.sub(n.callHost("CumSum", {counted, m.index(1)}), m.index(1));
-  Value at = m.placesWhere(isKept);
-  Value positions = m.unsqueeze(n.callHost("GatherND", {places, at}), {1});
+  Value indices = m.sub(n.callHost("CumSum", {counted, m.index(1)}), m.index(1));
+  Value at = m.positionsWhere(isKept);
+  Value positions = m.unsqueeze(n.callHost("GatherND", {indices, at}), {1});
   setRanked(n, 0, m.concat({m.slice(at, 0, 1, 1), positions}, 1), 2);
   setRanked(n, 1, n.callHost("GatherND", {best, at}), 1);
   // Without a batch the longest row has no labels.
@@ -50,17 +50,17 @@ void importGreedyDecoder(NodeContext &n) {
   n.setOutput(3, m.unsqueeze(n.callHost("Neg", {sum}), {1}));
 }
 
-/// The most probable paths of a beam search. Outputs: the places, the labels and the shape of a
+/// The most probable paths of a beam search. Outputs: the indices, the labels and the shape of a
 /// sparse matrix for each path, in this order of all paths, and the logarithms of probabilities.
 void importBeamSearch(NodeContext &n) {
   Value scores = withRank(n, 0, 3), lengths = withRank(n, 1, 1);
   const int64_t beams = n.requiredInt("beam_width"), paths = n.requiredInt("top_paths");
   const bool merges = n.boolAttr("merge_repeated", true);
   // Each path has outputs and operators of its own.
-  const int64_t mostPaths = std::min<int64_t>(beams, 1000);
-  if (!n.failed() && (paths < 1 || paths > mostPaths))
-    n.failAttribute("top_paths", "is " + Twine(paths) + ", expected 1 to " + Twine(mostPaths) +
-                                     (mostPaths < beams ? "" : ", the 'beam_width'"));
+  const int64_t maxPaths = std::min<int64_t>(beams, 1000);
+  if (!n.failed() && (paths < 1 || paths > maxPaths))
+    n.failAttribute("top_paths", "is " + Twine(paths) + ", expected 1 to " + Twine(maxPaths) +
+                                     (maxPaths < beams ? "" : ", the 'beam_width'"));
   if (n.failed())
     return;
   graph::HostCall call{
@@ -77,7 +77,7 @@ void importBeamSearch(NodeContext &n) {
   for (int64_t p = 0; p < paths; ++p) {
     Value labels = m.squeeze(m.slice(results[0], p, p + 1, 1), {1});
     Value isLabel = n.compare(labels, none, graph::ComparePredicate::Ge);
-    Value at = m.placesWhere(isLabel);
+    Value at = m.positionsWhere(isLabel);
     Value counts = m.sum(m.toIndex(isLabel), 1);
     // Without a batch the longest path has no labels.
     Value longest = m.largestSize(m.reshape(counts, ArrayRef<int64_t>{-1}));

@@ -40,15 +40,15 @@ Value besides(TensorMath &m, Value values, Value fallback, Value height, Value i
   if (n.rank(values) == 1)
     return withKnownDims(n, n.callHost("RaggedToDense", {values, fallback, height, ids, columns}),
                          {ShapedType::kDynamic, dim(width)}, 0);
-  // The places of the rows are put side by side, with that of one more row that fills up.
+  // The positions of the rows are put side by side, with that of one more row that fills up.
   Value number = m.dim(values, 0);
-  Value places = n.callHost("RaggedToDense", {m.count(number), number, height, ids, columns});
+  Value positions = n.callHost("RaggedToDense", {m.count(number), number, height, ids, columns});
   SmallVector<int64_t> inner(n.shape(values).drop_front());
   Value shape = m.concat({n.intList({1}), m.dims(values, 1, n.rank(values))}, 0);
   Value rows = m.concat({values, n.callHost("Expand", {fallback, shape})}, 0);
   SmallVector<int64_t> result = {ShapedType::kDynamic, dim(width)};
   result.append(inner);
-  Value dense = m.gather(rows, places, 0);
+  Value dense = m.gather(rows, positions, 0);
   if (dense && dense.getDefiningOp<graph::HostCallOp>() && !NodeContext::hasRank(dense))
     dense.setType(RankedTensorType::get(result, element));
   return dense;
@@ -121,8 +121,8 @@ Value lengthsOfSplits(TensorMath &m, Value splits) {
                m.slice(splits, 0, -1, 0));
 }
 
-/// For rows that begin at `splits`: the place in all values of what stands behind `starts[row]` by
-/// as much as a value stands behind the begin of its row.
+/// For rows that begin at `splits`: the position in all values of what stands behind `starts[row]`
+/// by as much as a value stands behind the begin of its row.
 Value placesInRows(TensorMath &m, Value splits, Value starts) {
   Value rows = rowsOfSplits(m, splits);
   Value offset = m.sub(m.count(m.dim(rows, 0)), m.gather(splits, rows, 0));
@@ -203,9 +203,9 @@ void importRaggedToSparse(NodeContext &n) {
   for (unsigned level = levels; level-- > 0;) {
     Value splits = m.toIndex(inputs[level]);
     Value owner = rowsOfSplits(m, splits);
-    Value place = m.sub(m.count(m.dim(owner, 0)), m.gather(splits, owner, 0));
+    Value position = m.sub(m.count(m.dim(owner, 0)), m.gather(splits, owner, 0));
     // For each value: the index of the element of this level that it belongs to.
-    columns[level + 1] = rows ? m.gather(place, rows, 0) : place;
+    columns[level + 1] = rows ? m.gather(position, rows, 0) : position;
     rows = rows ? m.gather(owner, rows, 0) : owner;
     sizes.insert(sizes.begin(), m.largestSize(lengthsOfSplits(m, splits)));
   }

@@ -1,4 +1,4 @@
-//===-- SparseParts.h - places of sparse tensors --------------------------===//
+//===-- SparseParts.h - positions of sparse tensors --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_TF_OPS_ARITHMETIC_SPARSEPARTS_H
@@ -15,11 +15,11 @@ void setRanked(NodeContext &n, unsigned index, mlir::Value value, int64_t rank);
 /// For each dim of a shape the elements that a step along it passes over.
 mlir::Value stepsOf(TensorMath &m, mlir::Value shape);
 
-/// The number [n] of each place [n, rank] when the elements of the shape are counted.
-mlir::Value numbersOf(TensorMath &m, mlir::Value places, mlir::Value shape);
+/// The number [n] of each position [n, rank] when the elements of the shape are counted.
+mlir::Value numbersOf(TensorMath &m, mlir::Value positions, mlir::Value shape);
 
-/// The places [n, rank] of elements [n, 1] that are counted.
-mlir::Value placesOf(TensorMath &m, mlir::Value numbers, mlir::Value shape);
+/// The positions [n, rank] of elements [n, 1] that are counted.
+mlir::Value indicesOf(TensorMath &m, mlir::Value numbers, mlir::Value shape);
 
 } // namespace atc::tf_import
 

@@ -147,7 +147,7 @@ void setSets(NodeContext &n, RowElements a, RowElements b) {
   Value begins = n.callHost("CumSum", {counts, m.index(0)}, {n.hostInts("exclusive", {1})});
   Value along = m.unsqueeze(m.sub(m.count(m.dim(rows, 0)), m.gather(begins, rows, 0)), {1});
   if (a.rank > 0)
-    along = m.concat({placesOf(m, m.unsqueeze(rows, {1}), a.dims), along}, 1);
+    along = m.concat({indicesOf(m, m.unsqueeze(rows, {1}), a.dims), along}, 1);
   setRanked(n, 0, along, 2);
   setRanked(n, 1, isa<IntegerType>(type) ? n.cast(found[1], type) : found[1], 1);
   n.setOutput(2, m.concat({a.dims, m.shapeOf({m.largestSize(counts)})}, 0));

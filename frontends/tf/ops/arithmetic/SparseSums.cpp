@@ -1,4 +1,4 @@
-//===-- SparseSums.cpp - elements of sparse tensors at the same places -----===//
+//===-- SparseSums.cpp - elements of sparse tensors at the same positions -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/HostOps.h"
@@ -34,11 +34,11 @@ Value sumOfEach(TensorMath &m, Value list, const Numbers &numbers) {
   return m.squeeze(sumOfRows(m, m.unsqueeze(list, {1}), numbers.which, numbers.count), {1});
 }
 
-/// Two sparse tensors of one shape, the numbers of the places of both, and each place once.
+/// Two sparse tensors of one shape, the numbers of the positions of both, and each position once.
 struct Pair {
   Value values[2], shape;
   Numbers numbers;
-  Value places;
+  Value positions;
 };
 
 /// Returns the shape of a pair, which both state: other ones are refused.
@@ -55,7 +55,7 @@ Value sharedShape(TensorMath &m, Value shape, Value other) {
 }
 
 std::optional<Pair> readPair(NodeContext &n) {
-  Value places[2] = {withRank(n, 0, 2), withRank(n, 3, 2)};
+  Value positions[2] = {withRank(n, 0, 2), withRank(n, 3, 2)};
   Pair pair{{withRank(n, 1, 1), withRank(n, 4, 1)}, withRank(n, 2, 1), {}, {}};
   Value other = withRank(n, 5, 1);
   if (n.failed())
@@ -65,12 +65,12 @@ std::optional<Pair> readPair(NodeContext &n) {
   Value shape = sharedShape(m, pair.shape, indexVector(n, other));
   if (n.failed())
     return std::nullopt;
-  Value all = m.concat({m.toIndex(places[0]), m.toIndex(places[1])}, 0);
+  Value all = m.concat({m.toIndex(positions[0]), m.toIndex(positions[1])}, 0);
   pair.numbers = numbersIn(m, numbersOf(m, all, shape));
   if (n.failed() || !pair.numbers.each)
     return std::nullopt;
-  // The places as they are stated: of one outside the shape the number says too little.
-  pair.places = m.gather(all, pair.numbers.first, 0);
+  // The positions as they are stated: of one outside the shape the number says too little.
+  pair.positions = m.gather(all, pair.numbers.first, 0);
   return pair;
 }
 
@@ -82,20 +82,20 @@ void importSparseAdd(NodeContext &n) {
     return;
   TensorMath m(n);
   Value sums = sumOfEach(m, m.concat({pair->values[0], pair->values[1]}, 0), pair->numbers);
-  Value places = pair->places;
+  Value positions = pair->positions;
   if (!threshold.empty() && threshold[0] > 0) {
     Value isKept =
         n.compare(m.abs(sums), n.scalarLike(threshold[0], sums), graph::ComparePredicate::Ge);
     Value kept = m.indicesWhere(isKept);
     sums = m.gather(sums, kept, 0);
-    places = m.gather(places, kept, 0);
+    positions = m.gather(positions, kept, 0);
   }
-  setRanked(n, 0, places, 2);
+  setRanked(n, 0, positions, 2);
   setRanked(n, 1, sums, 1);
   n.setOutput(2, pair->shape);
 }
 
-/// The larger or smaller element at each place; one that only one tensor has is compared with 0.
+/// The larger or smaller element at each position; one that only one tensor has is compared with 0.
 template <typename OpTy> void importExtreme(NodeContext &n) {
   std::optional<Pair> pair = readPair(n);
   if (n.failed() || !pair)
@@ -107,7 +107,7 @@ template <typename OpTy> void importExtreme(NodeContext &n) {
         n.callHost("Expand", {n.scalarLike(0, pair->values[i]), shapeVector(n, pair->values[i])});
   Value first = sumOfEach(m, m.concat({pair->values[0], nothing[1]}, 0), pair->numbers);
   Value second = sumOfEach(m, m.concat({nothing[0], pair->values[1]}, 0), pair->numbers);
-  setRanked(n, 0, pair->places, 2);
+  setRanked(n, 0, pair->positions, 2);
   setRanked(n, 1, n.create<OpTy>(first, second), 1);
 }
 
@@ -154,7 +154,7 @@ void importCounts(NodeContext &n) {
     counts = sumOfEach(m, each, found);
   }
   Value shape = rank == 2 ? m.shapeOf({rows, size}) : m.shapeOf({size});
-  setRanked(n, 0, placesOf(m, m.unsqueeze(found.each, {1}), shape), 2);
+  setRanked(n, 0, indicesOf(m, m.unsqueeze(found.each, {1}), shape), 2);
   setRanked(n, 1, counts, 1);
   n.setOutput(2, shape);
 }

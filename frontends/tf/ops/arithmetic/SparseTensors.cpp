@@ -1,7 +1,8 @@
 //===-- SparseTensors.cpp - sparse tensors --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A sparse tensor is the places of its elements [n, rank], their values [n] and its shape [rank].
+// A sparse tensor is the positions of its elements [n, rank], their values [n] and its shape
+// [rank].
 
 #include "dialects/graph/ops/HostOps.h"
 #include "frontends/tf/OpTable.h"
@@ -21,11 +22,11 @@ Value stepsOf(TensorMath &m, Value shape) {
                       {m.n.hostInts("exclusive", {1}), m.n.hostInts("reverse", {1})});
 }
 
-Value numbersOf(TensorMath &m, Value places, Value shape) {
-  return m.squeeze(m.sum(m.mul(places, stepsOf(m, shape)), 1), {1});
+Value numbersOf(TensorMath &m, Value positions, Value shape) {
+  return m.squeeze(m.sum(m.mul(positions, stepsOf(m, shape)), 1), {1});
 }
 
-Value placesOf(TensorMath &m, Value numbers, Value shape) {
+Value indicesOf(TensorMath &m, Value numbers, Value shape) {
   // Without elements nothing is divided, so that any divisor but 0 does.
   Value one = m.index(1), along = m.div(numbers, m.max(stepsOf(m, shape), one));
   return m.n.callHost("Mod", {along, m.max(shape, one)});
@@ -49,26 +50,28 @@ Value risingOrder(TensorMath &m, Value numbers) {
 // Sparse tensors
 //===----------------------------------------------------------------------===//
 
-/// Inputs: places, values and shape of a sparse matrix, and a dense one that it is multiplied with.
+/// Inputs: positions, values and shape of a sparse matrix, and a dense one that it is multiplied
+/// with.
 void importProduct(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = n.input(2),
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = n.input(2),
         right = withRank(n, 3, 2);
   const bool turnsLeft = n.boolAttr("adjoint_a", false),
              turnsRight = n.boolAttr("adjoint_b", false);
   if (n.failed())
     return;
   TensorMath m(n);
-  places = m.toIndex(places);
+  positions = m.toIndex(positions);
   if (turnsRight)
     right = n.callHost("Transpose", {right}, {n.hostInts("perm", {1, 0})});
-  Value terms = m.mul(m.gather(right, m.column(places, !turnsLeft), 0), m.unsqueeze(values, {1}));
-  n.setOutput(sumOfRows(m, terms, m.column(places, turnsLeft),
+  Value terms =
+      m.mul(m.gather(right, m.column(positions, !turnsLeft), 0), m.unsqueeze(values, {1}));
+  n.setOutput(sumOfRows(m, terms, m.column(positions, turnsLeft),
                         m.element(indexVector(n, shape), turnsLeft)));
 }
 
-/// Outputs: the places in the new shape, and that shape, in which one dim may be stated as -1.
+/// Outputs: the positions in the new shape, and that shape, in which one dim may be stated as -1.
 void importSparseReshape(NodeContext &n) {
-  Value places = withRank(n, 0, 2), shape = withRank(n, 1, 1), stated = withRank(n, 2, 1);
+  Value positions = withRank(n, 0, 2), shape = withRank(n, 1, 1), stated = withRank(n, 2, 1);
   if (n.failed())
     return;
   if (ElementsAttr known; matchPattern(stated, m_Constant(&known)))
@@ -80,29 +83,29 @@ void importSparseReshape(NodeContext &n) {
   Value isOpen = m.less(wanted, m.index(0));
   Value others = m.max(m.product(m.select(isOpen, one, wanted)), one);
   Value result = m.select(isOpen, m.div(m.product(old), others), wanted);
-  Value flat = m.sum(m.mul(m.toIndex(places), stepsOf(m, old)), 1);
-  setRanked(n, 0, placesOf(m, flat, result), 2);
+  Value flat = m.sum(m.mul(m.toIndex(positions), stepsOf(m, old)), 1);
+  setRanked(n, 0, indicesOf(m, flat, result), 2);
   n.setOutput(1, result);
 }
 
-/// Gives each row without elements one at its first place. Outputs: places, values, which rows were
-/// empty, and where each element is now.
+/// Gives each row without elements one at its first position. Outputs: positions, values, which
+/// rows were empty, and where each element is now.
 void importFillRows(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
         fallback = n.input(3);
   if (n.failed())
     return;
   TensorMath m(n);
   Value all = indexVector(n, shape), rowCount = m.element(all, 0), one = m.index(1);
-  Value rows = m.column(m.toIndex(places), 0), number = m.dim(rows, 0);
+  Value rows = m.column(m.toIndex(positions), 0), number = m.dim(rows, 0);
   Value ones = n.callHost("Expand", {one, m.shapeOf({number, one})});
   Value isEmpty = m.squeeze(m.equal(sumOfRows(m, ones, rows, rowCount), m.index(0)), {1});
   Value added = m.indicesWhere(isEmpty);
   Value count = m.dim(added, 0);
   Value further =
-      n.callHost("Expand", {m.index(0), m.shapeOf({count, m.sub(m.dim(places, 1), one)})});
-  Value newPlaces =
-      m.concat({m.toIndex(places), m.concat({m.unsqueeze(added, {1}), further}, 1)}, 0);
+      n.callHost("Expand", {m.index(0), m.shapeOf({count, m.sub(m.dim(positions, 1), one)})});
+  Value newIndices =
+      m.concat({m.toIndex(positions), m.concat({m.unsqueeze(added, {1}), further}, 1)}, 0);
   Value newValues = m.concat(
       {values,
        n.callHost("Expand", {m.reshape(fallback, ArrayRef<int64_t>{1}), m.shapeOf({count})})},
@@ -110,7 +113,7 @@ void importFillRows(NodeContext &n) {
   Value order = risingOrder(m, m.concat({rows, added}, 0));
   if (n.failed())
     return;
-  setRanked(n, 0, m.gather(newPlaces, order, 0), 2);
+  setRanked(n, 0, m.gather(newIndices, order, 0), 2);
   setRanked(n, 1, m.gather(newValues, order, 0), 1);
   setRanked(n, 2, isEmpty, 1);
   setRanked(n, 3, m.firstOf(risingOrder(m, order), number), 1);
@@ -120,23 +123,24 @@ void importFillRows(NodeContext &n) {
 // Order, parts and sums
 //===----------------------------------------------------------------------===//
 
-/// Sets the outputs of a sparse tensor whose elements are brought into the order of their places.
-void setOrdered(TensorMath &m, Value places, Value values, Value shape) {
-  Value order = risingOrder(m, numbersOf(m, places, shape));
+/// Sets the outputs of a sparse tensor whose elements are brought into the order of their
+/// positions.
+void setOrdered(TensorMath &m, Value positions, Value values, Value shape) {
+  Value order = risingOrder(m, numbersOf(m, positions, shape));
   if (m.n.failed())
     return;
-  setRanked(m.n, 0, m.gather(places, order, 0), 2);
+  setRanked(m.n, 0, m.gather(positions, order, 0), 2);
   setRanked(m.n, 1, m.gather(values, order, 0), 1);
 }
 
 void importSparseReorder(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
   TensorMath m(n);
   if (!n.failed())
-    setOrdered(m, m.toIndex(places), values, indexVector(n, shape));
+    setOrdered(m, m.toIndex(positions), values, indexVector(n, shape));
 }
 
-/// Inputs: the axis is an attribute; the places of all tensors, their values, and their shapes.
+/// Inputs: the axis is an attribute; the positions of all tensors, their values, and their shapes.
 void importSparseConcat(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
   const size_t count = inputs.size() / 3;
@@ -156,24 +160,24 @@ void importSparseConcat(NodeContext &n) {
   chosen[axis] = 1;
   TensorMath m(n);
   Value isAxis = n.intList(chosen), zero = m.index(0), before;
-  SmallVector<Value> places, values;
+  SmallVector<Value> positions, values;
   for (size_t i = 0; i < count; ++i) {
     Value moved = m.toIndex(inputs[i]);
     Value size = m.mul(indexVector(n, inputs[firstShape + i]), isAxis);
-    places.push_back(before ? m.add(moved, before) : moved);
+    positions.push_back(before ? m.add(moved, before) : moved);
     values.push_back(inputs[count + i]);
     before = before ? m.add(before, size) : size;
   }
   Value first = indexVector(n, inputs[firstShape]);
   Value shape = m.add(m.select(m.equal(isAxis, zero), first, zero), before);
-  setOrdered(m, m.concat(places, 0), m.concat(values, 0), shape);
+  setOrdered(m, m.concat(positions, 0), m.concat(values, 0), shape);
   n.setOutput(2, shape);
 }
 
-/// The places and values of the elements of a box, whose first place becomes the origin.
-std::pair<Value, Value> elementsOfBox(TensorMath &m, Value places, Value values, Value from,
+/// The positions and values of the elements of a box, whose first position becomes the origin.
+std::pair<Value, Value> elementsOfBox(TensorMath &m, Value positions, Value values, Value from,
                                       Value size) {
-  Value zero = m.index(0), moved = m.sub(places, from);
+  Value zero = m.index(0), moved = m.sub(positions, from);
   Value isOut = m.n.create<graph::OrOp>(m.less(moved, zero),
                                         m.n.compare(moved, size, graph::ComparePredicate::Ge));
   Value outside = m.sum(m.toIndex(isOut), 1);
@@ -181,26 +185,26 @@ std::pair<Value, Value> elementsOfBox(TensorMath &m, Value places, Value values,
   return {m.gather(moved, kept, 0), m.gather(values, kept, 0)};
 }
 
-/// Keeps the elements of a box, whose first place becomes the origin.
+/// Keeps the elements of a box, whose first position becomes the origin.
 void importSparseSlice(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
         begin = withRank(n, 3, 1), size = withRank(n, 4, 1);
   if (n.failed())
     return;
   TensorMath m(n);
   Value zero = m.index(0), all = indexVector(n, shape), from = indexVector(n, begin);
   Value wanted = m.max(m.min(indexVector(n, size), m.sub(all, from)), zero);
-  const auto [newPlaces, newValues] = elementsOfBox(m, m.toIndex(places), values, from, wanted);
-  setRanked(n, 0, newPlaces, 2);
+  const auto [newIndices, newValues] = elementsOfBox(m, m.toIndex(positions), values, from, wanted);
+  setRanked(n, 0, newIndices, 2);
   setRanked(n, 1, newValues, 1);
   n.setOutput(2, wanted);
 }
 
 /// Divides a tensor along an axis; where parts cannot be equal, the first ones are larger by one.
-/// Outputs: the places of all parts, their values, and their shapes.
+/// Outputs: the positions of all parts, their values, and their shapes.
 void importSparseSplit(NodeContext &n) {
   int64_t axis = n.constantInt(0);
-  Value places = withRank(n, 1, 2), values = withRank(n, 2, 1), shape = withRank(n, 3, 1);
+  Value positions = withRank(n, 1, 2), values = withRank(n, 2, 1), shape = withRank(n, 3, 1);
   const int64_t parts = n.requiredInt("num_split");
   if (n.failed())
     return;
@@ -217,15 +221,16 @@ void importSparseSplit(NodeContext &n) {
   SmallVector<int64_t> along(rank, 0);
   along[axis] = 1;
   Value all = indexVector(n, shape), isAxis = n.intList(along), length = m.element(all, axis);
-  places = m.toIndex(places);
+  positions = m.toIndex(positions);
   Value begin = m.index(0);
   for (int64_t part = 0; part < parts; ++part) {
     // What is left is divided among the parts that are left, rounded up.
     const int64_t left = parts - part;
     Value size = m.div(m.add(m.sub(length, begin), m.index(left - 1)), m.index(left));
     Value box = m.select(m.equal(isAxis, m.index(1)), size, all);
-    const auto [newPlaces, newValues] = elementsOfBox(m, places, values, m.mul(isAxis, begin), box);
-    setRanked(n, part, newPlaces, 2);
+    const auto [newIndices, newValues] =
+        elementsOfBox(m, positions, values, m.mul(isAxis, begin), box);
+    setRanked(n, part, newIndices, 2);
     setRanked(n, parts + part, newValues, 1);
     n.setOutput(2 * parts + part, box);
     begin = m.add(begin, size);
@@ -246,19 +251,19 @@ Value largestOfRows(TensorMath &m, Value values, Value numbers, Value total) {
   NodeContext &n = m.n;
   Value column = m.unsqueeze(numbers, {1}), shape = m.shapeOf({total});
   // Only what has a value is read from this sum, so that any start below all values does.
-  Value least =
+  Value min =
       n.callHost("ReduceMin",
                  {m.concat({m.reshape(n.scalarLike(0, values), ArrayRef<int64_t>{1}), values}, 0),
                   n.intList({0})},
                  {n.hostInts("keepdims", {0})});
-  Value most = n.callHost("ScatterND", {m.expand(least, shape), column, values},
-                          {n.hostText("reduction", "max")});
-  return m.select(areAmong(m, numbers, total), most, n.scalarLike(0, values));
+  Value max = n.callHost("ScatterND", {m.expand(min, shape), column, values},
+                         {n.hostText("reduction", "max")});
+  return m.select(areAmong(m, numbers, total), max, n.scalarLike(0, values));
 }
 
 /// Combines the elements along axes to a dense tensor, or to a sparse one of what has elements.
 template <bool isMax, bool isSparse> void importSparseReduce(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
   SmallVector<int64_t> axes = n.constantInts(3);
   const bool keepsDims = n.boolAttr("keep_dims", false);
   if (n.failed())
@@ -278,16 +283,16 @@ template <bool isMax, bool isSparse> void importSparseReduce(NodeContext &n) {
       kept.push_back(axis);
   TensorMath m(n);
   Value all = indexVector(n, shape), zero = m.index(0), one = m.index(1);
-  // As if the axes that are summed over had one element, at the place 0.
+  // As if the axes that are summed over had one element, at the position 0.
   Value dims = m.select(m.equal(n.intList(isSummed), zero), all, one);
-  Value rest = m.select(m.equal(n.intList(isSummed), zero), m.toIndex(places), zero);
+  Value rest = m.select(m.equal(n.intList(isSummed), zero), m.toIndex(positions), zero);
   Value numbers = numbersOf(m, rest, dims), total = m.product(dims);
   Value sums = isMax ? largestOfRows(m, values, numbers, total)
                      : sumOfRows(m, m.unsqueeze(values, {1}), numbers, total);
   Value result = keepsDims ? dims : m.gather(dims, n.intList(kept), 0);
   if (isSparse) {
     Value found = m.indicesWhere(areAmong(m, numbers, total));
-    setRanked(n, 0, placesOf(m, m.unsqueeze(found, {1}), result), 2);
+    setRanked(n, 0, indicesOf(m, m.unsqueeze(found, {1}), result), 2);
     setRanked(n, 1, m.gather(m.reshape(sums, ArrayRef<int64_t>{-1}), found, 0), 1);
     return n.setOutput(2, result);
   }
@@ -296,27 +301,27 @@ template <bool isMax, bool isSparse> void importSparseReduce(NodeContext &n) {
                     SmallVector<int64_t>(keepsDims ? rank : kept.size(), ShapedType::kDynamic), 0));
 }
 
-/// Combines each element with the one at its place in a dense tensor.
+/// Combines each element with the one at its position in a dense tensor.
 template <typename OpTy> void importWithDense(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
         dense = n.input(3);
   if (n.failed())
     return;
   TensorMath m(n);
   Value whole = m.expand(dense, indexVector(n, shape));
-  Value others = n.callHost("GatherND", {whole, m.toIndex(places)});
+  Value others = n.callHost("GatherND", {whole, m.toIndex(positions)});
   setRanked(n, 0, n.create<OpTy>(values, others), 1);
 }
 
-/// The softmax of the elements that have all places but the last one in common.
+/// The softmax of the elements that have all positions but the last one in common.
 void importSparseSoftmax(NodeContext &n) {
-  Value places = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
+  Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1);
   if (n.failed())
     return;
   TensorMath m(n);
   Value all = indexVector(n, shape);
   Value last = m.slice(all, -1, std::numeric_limits<int32_t>::max(), 0);
-  Value rows = m.div(numbersOf(m, m.toIndex(places), all), m.max(last, m.index(1)));
+  Value rows = m.div(numbersOf(m, m.toIndex(positions), all), m.max(last, m.index(1)));
   // The largest element of all keeps the exponentials below 1; rows far below it would become 0,
   // so that each row has its own.
   Value lowest = n.callHost("Expand", {n.scalarLike(-std::numeric_limits<float>::max(), values),
@@ -353,8 +358,9 @@ bool checkRows(NodeContext &n, ArrayRef<Value> inputs, unsigned sparse) {
   return true;
 }
 
-/// Inputs: the places, the values and the shapes of sparse matrices, then dense ones. Each row gets
-/// the hashes of all combinations of a feature of each matrix. Outputs: a sparse matrix of them.
+/// Inputs: the positions, the values and the shapes of sparse matrices, then dense ones. Each row
+/// gets the hashes of all combinations of a feature of each matrix. Outputs: a sparse matrix of
+/// them.
 void importSparseCross(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
   const int64_t count = n.intAttr("N", 0), buckets = n.intAttr("num_buckets", 0),

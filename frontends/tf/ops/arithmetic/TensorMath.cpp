@@ -93,7 +93,7 @@ Value TensorMath::indicesWhere(Value condition) {
   return reshape(n.callHost("NonZero", {condition}), ArrayRef<int64_t>{-1});
 }
 
-Value TensorMath::placesWhere(Value condition) {
+Value TensorMath::positionsWhere(Value condition) {
   return n.callHost("Transpose", {n.callHost("NonZero", {condition})},
                     {n.hostInts("perm", {1, 0})});
 }

@@ -94,8 +94,8 @@ public:
   //--- Selection.
   /// Returns the indices [n] of the elements of a vector that hold.
   mlir::Value indicesWhere(mlir::Value condition);
-  /// Returns the places [n, rank] of the elements that hold.
-  mlir::Value placesWhere(mlir::Value condition);
+  /// Returns the positions [n, rank] of the elements that hold.
+  mlir::Value positionsWhere(mlir::Value condition);
 
   NodeContext &n;
 };

@@ -38,7 +38,7 @@ struct Filter {
 Buffer transformed(const Filter &filter, int64_t positions) {
   static mlir::MLIRContext context;
   mlir::ElementsAttr packed =
-      packFloatWinograd(filter.direct, *Winograd::ofPlaces(positions), &context);
+      packFloatWinograd(filter.direct, *Winograd::ofPoints(positions), &context);
   Buffer result("f32", Numbers(packed.getShapedType().getShape()));
   auto bytes = graph::ConstantBytes::get(packed);
   REQUIRE(mlir::succeeded(bytes));
@@ -146,15 +146,15 @@ TEST_CASE("float_winograd: every tiling computes the same", "[winograd]") {
 
 TEST_CASE("float_winograd: the estimated error follows the weights", "[winograd]") {
   Filter filter(2, 4);
-  const double two = estimateWinogradError(filter.direct, *Winograd::ofPlaces(16));
-  const double four = estimateWinogradError(filter.direct, *Winograd::ofPlaces(36));
+  const double two = estimateWinogradError(filter.direct, *Winograd::ofPoints(16));
+  const double four = estimateWinogradError(filter.direct, *Winograd::ofPoints(36));
   CHECK(two > 0);
   CHECK(four > two);
   CHECK(four < 1e-5);
   // A weight that is no number fails every limit.
   filter.data.set(0, NAN);
-  CHECK(std::isinf(estimateWinogradError(filter.direct, *Winograd::ofPlaces(36))));
+  CHECK(std::isinf(estimateWinogradError(filter.direct, *Winograd::ofPoints(36))));
   for (int64_t i = 0; i < filter.data.span(); ++i)
     filter.data.set(i, 0);
-  CHECK(estimateWinogradError(filter.direct, *Winograd::ofPlaces(36)) == 0);
+  CHECK(estimateWinogradError(filter.direct, *Winograd::ofPoints(36)) == 0);
 }

@@ -25,12 +25,12 @@ std::map<Numbers, std::vector<double>> groups(const Buffer &in, const Numbers &a
 }
 
 double reduceOf(const std::string &kind, const std::vector<double> &values) {
-  double sum = 0, product = 1, largest = -INFINITY, least = INFINITY, absolute = 0, squares = 0;
+  double sum = 0, product = 1, largest = -INFINITY, min = INFINITY, absolute = 0, squares = 0;
   for (double x : values) {
     sum += x;
     product *= x;
     largest = std::max(largest, x);
-    least = std::min(least, x);
+    min = std::min(min, x);
     absolute += std::abs(x);
     squares += x * x;
   }
@@ -42,7 +42,7 @@ double reduceOf(const std::string &kind, const std::vector<double> &values) {
   if (kind == "max")
     return largest;
   if (kind == "min")
-    return least;
+    return min;
   if (kind == "prod")
     return product;
   if (kind == "l1")
@@ -211,12 +211,12 @@ void checkSoftmax(const Buffer &in, int64_t axis, bool log, double tolerance = 4
 
 TEST_CASE("softmax: a NaN spoils its row, wherever it is, and no other", "[softmax]") {
   for (int64_t axis : {0, 1})
-    for (int64_t place = 0; place < 37; ++place) {
+    for (int64_t index = 0; index < 37; ++index) {
       const Numbers shape = axis ? Numbers{3, 37} : Numbers{37, 3};
       Buffer in = Buffer::random("f32", shape), out("f32", shape);
-      in.set(axis ? Numbers{1, place} : Numbers{place, 1}, NAN);
+      in.set(axis ? Numbers{1, index} : Numbers{index, 1}, NAN);
       for (const CpuLevel &level : levels()) {
-        INFO(level.name << " axis " << axis << ", element " << place);
+        INFO(level.name << " axis " << axis << ", element " << index);
         Kernel("kernel.softmax %0, %1 {axis = " + std::to_string(axis) + " : i64} : $0, $1",
                {&in, &out}, level)
             .run();

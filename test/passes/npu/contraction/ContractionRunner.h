@@ -16,7 +16,7 @@ using cpu::test::Numbers;
 struct ContractionOptions {
   std::string soc = "Ascend310P3";
   std::string fixed;     ///< of npu-select-tiles
-  bool pipeline = false; ///< npu-program-pipeline, else places only
+  bool pipeline = false; ///< npu-program-pipeline, else positions only
   int64_t measure = 0;   ///< of npu-select-tiles
   int64_t buffers = 2;   ///< max-buffers of npu-program-pipeline
   /// Returns a tile to set in place of the pass's own; nothing: the op keeps that.

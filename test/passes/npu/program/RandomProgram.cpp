@@ -20,7 +20,7 @@ struct Writer {
   std::string text;
   int64_t cores = 1;
   int64_t space = kTile; ///< of a buffer in ub: many large ones leave no room for copies
-  unsigned most = 40;    ///< lines
+  unsigned max = 40;     ///< lines
   unsigned names = 0, statements = 0;
   struct Loop {
     std::string name;
@@ -58,8 +58,8 @@ struct Writer {
       all += ", %" + loop.name;
     return all;
   }
-  /// A tile's place in the core's part of gm: base and strides of the loops.
-  std::string place(int64_t bytes) {
+  /// A tile's position in the core's part of gm: base and strides of the loops.
+  std::string address(int64_t bytes) {
     int64_t room = kRegion - bytes;
     std::string strides = formatv("{0}", kRegion);
     for (const Loop &loop : loops) {
@@ -87,7 +87,7 @@ struct Writer {
   }
   /// 16 rows of 32 bytes, of which some may be cut off.
   void load(const std::string &name, int64_t argument, bool cut, const std::string &when) {
-    std::string inner = "16", where = place(kTile);
+    std::string inner = "16", where = address(kTile);
     if (cut)
       inner = rows();
     line(formatv("npu.move %{0}, %g{1} at {2} {{offsets = [{3}, {4}], outer = #npu.range<1>, inner "
@@ -102,7 +102,7 @@ struct Writer {
     return formatv("16 from <{0}, [{1}]> below {2}", pick(-6, 6), strides, pick(8, 20));
   }
   void store(const std::string &name) {
-    std::string inner = chance(30) ? rows() : "16", where = place(kTile);
+    std::string inner = chance(30) ? rows() : "16", where = address(kTile);
     line(formatv("npu.move %g{0}, %{1} at {2} {{offsets = [{3}, {4}], outer = #npu.range<1>, inner "
                  "= #npu.range<{5}>, bytes = #npu.range<32>, dst_inner = 32, src_inner = 32{6}} : "
                  "{7}, {8}",
@@ -151,7 +151,7 @@ struct Writer {
     if (outside)
       line(formatv("npu.move %{0}, %g0 at {1} {{offsets = [{2}, {3}], outer = #npu.range<1>, inner "
                    "= #npu.range<1>, bytes = #npu.range<{4}>} : {5}, {6}",
-                   l1, ivs(), zero(), place(512 * trips), 512 * trips, buffer("l1", 512 * trips),
+                   l1, ivs(), zero(), address(512 * trips), 512 * trips, buffer("l1", 512 * trips),
                    gm()));
     std::string k = "k" + fresh(), l1Type = buffer("l1", outside ? 512 * trips : 512);
     line(formatv("npu.loop %{0} = {1} {{", k, trips));
@@ -160,7 +160,7 @@ struct Writer {
       l1 = alloc("l1", 512);
       line(formatv("npu.move %{0}, %g{1} at {2} {{offsets = [{3}, {4}], outer = #npu.range<1>, "
                    "inner = #npu.range<1>, bytes = #npu.range<512>} : {5}, {6}",
-                   l1, pick(0, 1), ivs(), zero(), place(512), l1Type, gm()));
+                   l1, pick(0, 1), ivs(), zero(), address(512), l1Type, gm()));
     }
     std::string l0[2];
     for (int i = 0; i < 2; ++i) {
@@ -186,7 +186,7 @@ struct Writer {
 
   void block(unsigned depth) {
     size_t before = full.size();
-    for (int64_t count = pick(2, 5); count-- && statements < most;) {
+    for (int64_t count = pick(2, 5); count-- && statements < max;) {
       if (full.empty() || (full.size() < 8 && chance(40))) {
         produce();
       } else if (depth < 3 && chance(45)) {
@@ -214,7 +214,7 @@ std::string randomProgram(uint32_t seed) {
   Writer writer(seed);
   writer.cores = writer.pick(1, 3);
   writer.space = writer.chance(25) ? 32 * kTile : kTile;
-  writer.most = writer.chance(25) ? 100 : 40;
+  writer.max = writer.chance(25) ? 100 : 40;
   // Enough for all random drawings of a seed to differ from the next seed's.
   writer.random.discard(16);
   writer.block(0);

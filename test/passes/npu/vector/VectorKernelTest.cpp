@@ -24,11 +24,11 @@ void checkMap(const std::string &body, std::vector<Buffer *> in, Buffer &out,
   forEachPosition(out.shape(), [&](const Numbers &at) {
     std::vector<double> x;
     for (Buffer *buffer : in) {
-      Numbers place = at;
-      for (size_t d = 0; d < place.size(); ++d)
+      Numbers position = at;
+      for (size_t d = 0; d < position.size(); ++d)
         if (buffer->shape()[d] == 1)
-          place[d] = 0;
-      x.push_back(buffer->get(place));
+          position[d] = 0;
+      x.push_back(buffer->get(position));
     }
     expected.set(at, reference(x));
   });

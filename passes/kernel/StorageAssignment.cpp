@@ -1,7 +1,7 @@
-//===-- PlaceViews.cpp - which tensors share memory -----------------------===//
+//===-- StorageAssignment.cpp - which tensors share memory -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/kernel/PlaceViews.h"
+#include "passes/kernel/StorageAssignment.h"
 
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/QuantOps.h"
@@ -121,8 +121,8 @@ static bool isOnlyMoved(Value value) {
   });
 }
 
-PlaceViews::PlaceViews(func::FuncOp function, function_ref<bool(Operation *)> padsRows,
-                       bool joinsBytes) {
+StorageAssignment::StorageAssignment(func::FuncOp function,
+                                     function_ref<bool(Operation *)> padsRows, bool joinsBytes) {
   Block &body = function.getBody().front();
   if (joinsBytes)
     for (Operation &op : body)
@@ -150,7 +150,7 @@ PlaceViews::PlaceViews(func::FuncOp function, function_ref<bool(Operation *)> pa
 
 /// Pads the rows of a result that matrix products read, directly or through elementwise ops whose
 /// result is padded like their operand: so these still run in place.
-void PlaceViews::padRows(Operation *op, function_ref<bool(Operation *)> padsRows) {
+void StorageAssignment::padRows(Operation *op, function_ref<bool(Operation *)> padsRows) {
   constexpr int64_t kHalfPage = 2048;
   if (op->getNumResults() != 1 || !(isElementwise(op) || isa<FullyConnectedOp>(op)) ||
       !padsRows(op))
@@ -171,7 +171,7 @@ void PlaceViews::padRows(Operation *op, function_ref<bool(Operation *)> padsRows
   padded.insert(result);
 }
 
-void PlaceViews::placeInUsers(Operation *op) {
+void StorageAssignment::placeInUsers(Operation *op) {
   if (isa<func::ReturnOp>(op)) {
     for (auto [index, value] : llvm::enumerate(op->getOperands())) {
       Storage result =
@@ -211,7 +211,7 @@ void PlaceViews::placeInUsers(Operation *op) {
     placeInUser(op, 0);
 }
 
-void PlaceViews::placeInUser(Operation *user, unsigned operand) {
+void StorageAssignment::placeInUser(Operation *user, unsigned operand) {
   Value value = user->getOperand(operand);
   std::optional<Storage> target = inUser(user, operand);
   if (target && hasHaloFor(*target, tensorType(value)) && canBePlaced(value, *target))
@@ -233,7 +233,7 @@ static SliceOp sliceBehind(Value part) {
 
 /// Places a concat that reassembles a tensor with some parts changed elementwise: it is that
 /// tensor, changed in place.
-void PlaceViews::placePatched(ConcatOp concat) {
+void StorageAssignment::placePatched(ConcatOp concat) {
   Storage result = storageOf(concat.getResult());
   Value whole;
   const SmallVector<int64_t> starts = concatStarts(concat);
@@ -261,7 +261,7 @@ void PlaceViews::placePatched(ConcatOp concat) {
 
 /// Channels that a reshape splits and a transposition moves are copied from
 /// their lanes to where they go, without being unpacked between.
-void PlaceViews::skipUnpacking(TransposeOp transpose) {
+void StorageAssignment::skipUnpacking(TransposeOp transpose) {
   auto reshape = transpose.getInput().getDefiningOp<ReshapeOp>();
   auto relayout = reshape ? reshape.getInput().getDefiningOp<RelayoutOp>() : nullptr;
   if (!relayout || !reshape->hasOneUse() || !relayout->hasOneUse() ||
@@ -278,7 +278,7 @@ void PlaceViews::skipUnpacking(TransposeOp transpose) {
   skipped.insert(reshape);
 }
 
-bool PlaceViews::canBePlaced(Value value, const Storage &target) const {
+bool StorageAssignment::canBePlaced(Value value, const Storage &target) const {
   Operation *op = value.getDefiningOp();
   if (!op || isKnown(value) || homes.contains(value))
     return false;
@@ -304,7 +304,7 @@ static std::optional<Storage> padView(const Storage &result, graph::PadOp pad) {
   return view;
 }
 
-std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) const {
+std::optional<Storage> StorageAssignment::inUser(Operation *user, unsigned operand) const {
   Storage result = storageOf(user->getResult(0));
   if (auto concat = dyn_cast<ConcatOp>(user)) {
     SmallVector<int64_t> &known = startsIn[user];
@@ -322,7 +322,7 @@ std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) con
   return relayoutView(result, tensorType(user->getResult(0)), type);
 }
 
-std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
+std::optional<Storage> StorageAssignment::ofOperand(Operation *op) const {
   // A constant in another layout is a separate constant.
   if (isa<RelayoutOp>(op) && isKnown(op->getOperand(0)))
     return std::nullopt;
@@ -348,7 +348,7 @@ std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
   return std::nullopt;
 }
 
-Storage PlaceViews::storageOf(Value value) const {
+Storage StorageAssignment::storageOf(Value value) const {
   auto home = homes.find(value);
   Home::Kind kind = home == homes.end() ? Home::Own : home->second.kind;
   // Homes are made only where the view exists.
@@ -381,21 +381,21 @@ Storage PlaceViews::storageOf(Value value) const {
   return inside;
 }
 
-std::optional<unsigned> PlaceViews::resultOf(Value value) const {
+std::optional<unsigned> StorageAssignment::resultOf(Value value) const {
   auto home = homes.find(value);
   if (home == homes.end() || home->second.kind != Home::Result)
     return std::nullopt;
   return home->second.index;
 }
 
-bool PlaceViews::isPlaced(OpOperand &operand) const {
+bool StorageAssignment::isPlaced(OpOperand &operand) const {
   auto home = homes.find(operand.get());
   return home != homes.end() && home->second.kind == Home::InUser &&
          home->second.user == operand.getOwner() &&
          home->second.index == operand.getOperandNumber();
 }
 
-bool PlaceViews::isView(Operation *op) const {
+bool StorageAssignment::isView(Operation *op) const {
   if (!canBeView(op))
     return false;
   auto home = homes.find(op->getResult(0));

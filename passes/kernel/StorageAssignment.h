@@ -1,8 +1,8 @@
-//===-- PlaceViews.h - assigns memory to tensors --------------------------===//
+//===-- StorageAssignment.h - assigns memory to tensors --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_KERNEL_PLACEVIEWS_H
-#define OPENATC_PASSES_KERNEL_PLACEVIEWS_H
+#ifndef OPENATC_PASSES_KERNEL_STORAGEASSIGNMENT_H
+#define OPENATC_PASSES_KERNEL_STORAGEASSIGNMENT_H
 
 #include "dialects/graph/ops/ShapeOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,12 +13,12 @@ namespace atc::kernel {
 /// Assigns storage to every tensor of a function, so that data is not copied where a view suffices:
 /// operands of a concat and results of the function are computed in place; slices, reshapes and
 /// relayouts of the same memory are views of their operand.
-class PlaceViews {
+class StorageAssignment {
 public:
   /// `padsRows`: returns whether the rows of an op's operands and result may be padded.
   /// `joinsBytes`: the channels of bytes that dense convolutions read are stored side by side.
-  PlaceViews(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> padsRows,
-             bool joinsBytes);
+  StorageAssignment(mlir::func::FuncOp function,
+                    llvm::function_ref<bool(mlir::Operation *)> padsRows, bool joinsBytes);
 
   /// Returns the storage of `value`; its `base` has memory of its own.
   Storage storageOf(mlir::Value value) const;
@@ -80,4 +80,4 @@ bool canBeView(mlir::Operation *op);
 
 } // namespace atc::kernel
 
-#endif // OPENATC_PASSES_KERNEL_PLACEVIEWS_H
+#endif // OPENATC_PASSES_KERNEL_STORAGEASSIGNMENT_H
