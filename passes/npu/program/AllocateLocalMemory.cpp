@@ -30,7 +30,7 @@ struct AllocateLocalMemoryPass : impl::NpuAllocateLocalMemoryBase<AllocateLocalM
 
 private:
   bool allocate(ir::ProgramOp program, MemoryUse &use, const SocTable &soc) {
-    if (!use.place()) {
+    if (!use.allocate()) {
       program.emitError() << "needs " << use.used() << " bytes of " << nameOf(use.memory) << ", "
                           << soc.name << " has " << use.capacity;
       return false;

@@ -55,7 +55,7 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
     SocTable soc = socOf(program);
     unsigned taken = 0;
     for (MemoryUse &use : memoryUses(program, soc))
-      while (!use.place() && takeOne(use))
+      while (!use.allocate() && takeOne(use))
         ++taken;
     program.walk([&](ir::AllocOp alloc) { numCopied += alloc.getBuffers() > 1; });
     numTaken += taken;
