@@ -184,7 +184,7 @@ void hardmax(RowBuilder &b, int64_t axis) {
   if (axis + 1 == in.rank())
     return b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
       b.ifThen(b.compare(arith::CmpIPredicate::ne, length, b.index(0)), [&] {
-        Value best = placeOfExtreme(b, in, row, length, /*largest=*/true, /*last=*/false);
+        Value best = indexOfExtreme(b, in, row, length, /*largest=*/true, /*last=*/false);
         b.loop(length, [&](Value i) { b.storeWide(out, b.constant(wide, 0), b.add(row, i)); });
         b.storeWide(out, b.constant(wide, 1), b.add(row, best));
       });

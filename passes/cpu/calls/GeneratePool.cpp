@@ -40,17 +40,17 @@ public:
       return buildByLines(std::min(kBlock, fitting));
     Port sums = b.scratch(wide, kBlock);
     if (hasIndices)
-      indices = b.scratch(b.getI64Type(), kBlock);
+      maxIndices = b.scratch(b.getI64Type(), kBlock);
     forEachBlock(kBlock,
                  [&](ArrayRef<Value> indices, Value plane, Value row, Value first, Value count) {
                    b.loop(count, [&](Value j) {
                      b.store(sums, b.constant(wide, start()), j);
-                     if (indices)
-                       b.store(indices, b.constant(indices.element, -1), j);
+                     if (maxIndices)
+                       b.store(maxIndices, b.constant(maxIndices.element, -1), j);
                    });
                    addTaps(0, plane, indices, first, count, sums);
                    finish(indices, row, first, count, [&](Value j) { return b.load(sums, j); });
-                   if (indices)
+                   if (maxIndices)
                      storeIndices(plane, b.add(row, first), count);
                  });
   }
@@ -262,7 +262,7 @@ private:
       b.loop(from, to, [&](Value j) {
         Value at = b.add(b.add(base, shift), b.mul(j, stride));
         Value x = b.loadWide(in, at), sum = b.load(sums, j);
-        if (indices)
+        if (maxIndices)
           return choose(sums, j, sum, x, at);
         b.store(sums, combine(sum, x), j);
       });
@@ -284,19 +284,19 @@ private:
 
   /// Keeps the larger of two values, and where it is: the first of equal ones.
   void choose(const Port &sums, Value j, Value best, Value x, Value at) {
-    Value index = b.load(indices, j), none = b.constant(indices.element, 0);
+    Value index = b.load(maxIndices, j), none = b.constant(maxIndices.element, 0);
     Value isAny = b.compare(arith::CmpIPredicate::sge, index, none);
     Value isKept = arith::AndIOp::create(b, stays(best, x), isAny);
     b.store(sums, b.select(isKept, best, x), j);
-    Value own = arith::IndexCastOp::create(b, indices.element, at);
-    b.store(indices, b.select(isKept, index, own), j);
+    Value own = arith::IndexCastOp::create(b, maxIndices.element, at);
+    b.store(maxIndices, b.select(isKept, index, own), j);
   }
 
   /// Stores the indices of `count` results; a window without elements has the first of its plane.
   void storeIndices(Value plane, Value row, Value count) {
-    Value first = arith::IndexCastOp::create(b, indices.element, plane);
+    Value first = arith::IndexCastOp::create(b, maxIndices.element, plane);
     b.loop(count, [&](Value j) {
-      Value index = b.load(indices, j), none = b.constant(indices.element, 0);
+      Value index = b.load(maxIndices, j), none = b.constant(maxIndices.element, 0);
       Value isAny = b.compare(arith::CmpIPredicate::sge, index, none);
       b.store(b.out(1), b.select(isAny, index, first), b.add(row, j));
     });
@@ -336,7 +336,7 @@ private:
   const Window &window;
   bool isMax, countsPads;
   Type wide;
-  Port indices; ///< of the maxima of a block in the input, where they are wanted
+  Port maxIndices; ///< of the maxima of a block in the input, where they are wanted
 };
 
 template <bool isMax> bool pool(RowBuilder &b, graph::HostCallOp call) {

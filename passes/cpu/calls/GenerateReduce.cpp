@@ -380,7 +380,7 @@ private:
   void alongRows() {
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       b.loop(length, [&](Value j) {
-        storeIndex(placeOfExtreme(b, in, baseOf(indices, j), in.dims[axis], largest, last),
+        storeIndex(indexOfExtreme(b, in, baseOf(indices, j), in.dims[axis], largest, last),
                    b.add(row, j));
       });
     });
@@ -389,7 +389,7 @@ private:
   /// Compares blocks of columns, so that memory is read in order.
   void alongColumns() {
     using arith::CmpFPredicate;
-    Port bests = b.scratch(wide, kBlock), indices = b.scratch(b.getI64Type(), kBlock);
+    Port bests = b.scratch(wide, kBlock), found = b.scratch(b.getI64Type(), kBlock);
     b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
       Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
       b.loop(blocks, [&](Value block) {
@@ -398,7 +398,7 @@ private:
         Value base = baseOf(indices, first);
         b.loop(n, [&](Value j) {
           b.store(bests, initial, j);
-          b.store(indices, b.constant(b.getI64Type(), 0), j);
+          b.store(found, b.constant(b.getI64Type(), 0), j);
         });
         b.loop(in.dims[axis], [&](Value i) {
           Value at = b.add(base, b.mul(i, in.strides[axis]));
@@ -416,11 +416,11 @@ private:
                            b.compareF(largest ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best))
                            .getResult();
             b.store(bests, b.select(better, x, best), j);
-            b.store(indices, b.select(better, index, b.load(indices, j)), j);
+            b.store(found, b.select(better, index, b.load(found, j)), j);
           });
         });
         b.loop(n, [&](Value j) {
-          Value index = arith::IndexCastOp::create(b, b.getIndexType(), b.load(indices, j));
+          Value index = arith::IndexCastOp::create(b, b.getIndexType(), b.load(found, j));
           storeIndex(index, b.add(b.add(row, first), j));
         });
       });
@@ -449,7 +449,7 @@ template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
 
 } // namespace
 
-Value placeOfExtreme(RowBuilder &b, const Port &in, Value base, Value count, bool largest,
+Value indexOfExtreme(RowBuilder &b, const Port &in, Value base, Value count, bool largest,
                      bool last) {
   using arith::CmpFPredicate;
   constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -33,7 +33,7 @@ Generator findScanGenerator(llvm::StringRef kernel);
 
 /// Returns, as an index, where the greatest (or least) of `count` elements is that are neighbours
 /// from `base` on, or a NaN; of equal ones the first (or last).
-mlir::Value placeOfExtreme(RowBuilder &b, const Port &in, mlir::Value base, mlir::Value count,
+mlir::Value indexOfExtreme(RowBuilder &b, const Port &in, mlir::Value base, mlir::Value count,
                            bool largest, bool last);
 
 } // namespace atc::cpu

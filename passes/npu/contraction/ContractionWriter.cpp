@@ -422,7 +422,7 @@ private:
   void transfer(const ResultLayout &layout, Value ub, bool toGm) {
     int64_t element = c.resultBytes();
     auto move = [&](Expr gmOffset, Span bytes, Span outer, Span inner, Steps gm, Steps local) {
-      Position there(w.argument(layout.value), std::move(gmOffset)), here(ub);
+      BufferAddress there(w.argument(layout.value), std::move(gmOffset)), here(ub);
       if (toGm)
         w.move(there, here, bytes, outer, gm, local, inner);
       else

@@ -79,12 +79,12 @@ std::optional<LaunchTimes> simulateSecond(const Program &program, const SocTable
                                           ArrayRef<unsigned> cold) {
   Launch launch;
   launch.program = &program;
-  uint64_t address = 0x10000000;
-  auto address = [&](uint64_t bytes) {
-    return std::exchange(address, address + llvm::alignTo(bytes, soc.l2Line));
+  uint64_t next = 0x10000000;
+  auto allocate = [&](uint64_t bytes) {
+    return std::exchange(next, next + llvm::alignTo(bytes, soc.l2Line));
   };
   for (uint64_t bytes : program.arguments)
-    launch.addresses.push_back(address(bytes));
+    launch.addresses.push_back(allocate(bytes));
   Simulator simulator(soc);
   std::string error;
   for (bool chained : {false, true}) {
@@ -92,7 +92,7 @@ std::optional<LaunchTimes> simulateSecond(const Program &program, const SocTable
     if (!simulator.run(launch, error))
       return std::nullopt;
     for (unsigned index : cold)
-      launch.addresses[index] = address(program.arguments[index]);
+      launch.addresses[index] = allocate(program.arguments[index]);
   }
   const Statistics &last = simulator.launches().back();
   return LaunchTimes{last.cycles, last.startCycles,

@@ -486,7 +486,7 @@ void VectorPlan::fuse() {
 }
 
 void VectorPlan::assignSlots() {
-  slots.assign(list.size(), -1);
+  slotByStep.assign(list.size(), -1);
   llvm::SmallVector<bool> busy;
   for (auto [index, step] : llvm::enumerate(list)) {
     if (!step.used || step.kind != Kind::Op)
@@ -494,20 +494,20 @@ void VectorPlan::assignSlots() {
     // The buffer of an operand that is not used later may be overwritten: all operands are read
     // first.
     forEachOperand(step, [&](int operand) {
-      if (list[operand].lastUse == int(index) && slots[operand] >= 0)
-        busy[slots[operand]] = false;
+      if (list[operand].lastUse == int(index) && slotByStep[operand] >= 0)
+        busy[slotByStep[operand]] = false;
     });
     if (int(index) == resultStep && type == storedType)
       continue;
     if (step.target >= 0) {
-      slots[index] = slots[step.target];
+      slotByStep[index] = slotByStep[step.target];
     } else {
       auto free = llvm::find(busy, false);
-      slots[index] = free - busy.begin();
+      slotByStep[index] = free - busy.begin();
       if (free == busy.end())
         busy.push_back(false);
     }
-    busy[slots[index]] = true;
+    busy[slotByStep[index]] = true;
   }
   slotCount = busy.size();
 }

@@ -51,7 +51,7 @@ public:
   /// Returns the number of buffers for temporaries that are needed at the same time.
   unsigned slots() const { return slotCount; }
   /// Returns where the result of a step is kept: a slot, or -1 for the output itself.
-  int slotOf(int step) const { return slots[step]; }
+  int slotOf(int step) const { return slotByStep[step]; }
 
 private:
   bool read(mlir::Operation &op);
@@ -113,7 +113,7 @@ private:
   mlir::Block &body;
   llvm::SmallVector<Step> list;
   llvm::SmallVector<std::pair<mlir::Value, int>> values;
-  llvm::SmallVector<int> slots;
+  llvm::SmallVector<int> slotByStep;
   llvm::SmallVector<mlir::Type> inputTypes;
   mlir::Type type, storedType;
   bool halfOnly = true;
