@@ -181,7 +181,7 @@ TEST_CASE("a model that the loader would refuse is not written") {
   CHECK(refused(
       [](OmModel &m) { m.tensors[TestModel::Y].dims = {std::numeric_limits<int64_t>::max(), 4}; }));
   CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].dims.assign(OM_MAX_RANK + 1, 1); }));
-  CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].position.offset = 2; }));
+  CHECK(refused([](OmModel &m) { m.tensors[TestModel::Y].place.offset = 2; }));
   CHECK(refused([](OmModel &m) { m.arenaSize = uint64_t(1) << 60; }));
 }
 

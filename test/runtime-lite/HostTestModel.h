@@ -131,7 +131,7 @@ struct HostTestModel {
       return ref;
     };
     for (OmTensor tensor : whole.tensors) {
-      tensor.position = moved(tensor.position);
+      tensor.place = moved(tensor.place);
       model.tensors.push_back(tensor);
     }
     for (uint32_t tensor : whole.inputs)

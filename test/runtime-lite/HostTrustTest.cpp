@@ -35,10 +35,10 @@ TEST_CASE("a host program that cannot be trusted is not written, nor loaded") {
   CHECK(refused([](Test &t) { t.host().inputs[0].dims.assign(17, 1); }));
   CHECK(refused([](Test &t) { t.host().inputs[0].dtype = om_dtype(27); }));
   CHECK(refused([](Test &t) { t.host().constants[0].slot = 1000; }));
-  CHECK(refused([](Test &t) { t.host().constants[0].position.offset = 32; }));
-  CHECK(refused([](Test &t) { t.host().constants[0].position.offset = 1 << 20; }));
-  CHECK(refused([](Test &t) { t.host().constants[0].position.size = 4; }));
-  CHECK(refused([](Test &t) { t.host().constants[0].position.space = OM_ARENA; }));
+  CHECK(refused([](Test &t) { t.host().constants[0].place.offset = 32; }));
+  CHECK(refused([](Test &t) { t.host().constants[0].place.offset = 1 << 20; }));
+  CHECK(refused([](Test &t) { t.host().constants[0].place.size = 4; }));
+  CHECK(refused([](Test &t) { t.host().constants[0].place.space = OM_ARENA; }));
   CHECK(refused([](Test &t) { t.host().constants[0].dims = {INT64_MAX, INT64_MAX}; }));
   CHECK(refused([](Test &t) { t.host().constants[0].dims = {-1}; }));
   CHECK(refused([](Test &t) { t.host().constants[0].dtype = OM_STRING; }));

@@ -246,7 +246,7 @@ TEST_CASE("inputs that are indices out of range are refused by name") {
     at.name = "at";
     at.dtype = type;
     at.dims = {2, 2};
-    at.position = {OM_INPUT, 1, 0, uint64_t(type == OM_I32 ? 16 : 32)};
+    at.place = {OM_INPUT, 1, 0, uint64_t(type == OM_I32 ? 16 : 32)};
     at.indexSizes = {3, 5};
     at.indexWraps = true;
     test.model.inputs.push_back(static_cast<uint32_t>(test.model.tensors.size()));

@@ -182,7 +182,7 @@ TEST_CASE("a state begins with the values that the file has, also after a reset"
   CHECK(error.find("state") != std::string::npos);
   test.model.states[0].initial = 1;
   test.model.tensors[0].dims = {2};
-  test.model.tensors[0].position.size = 8;
+  test.model.tensors[0].place.size = 8;
   Ready small(test, "state-initial-small.om");
   REQUIRE(small.session.keepState(true, small.error));
   CHECK(small.run({om::Value()}).empty());
