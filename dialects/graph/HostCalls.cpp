@@ -351,11 +351,9 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   }
   if (rule.starts_with("label(")) {
     auto keys = dyn_cast_or_null<TensorType>(nested("label"));
-    if (!keys)
-      return {};
-    const bool isText = isa<StringType>(keys.getElementType());
-    return UnrankedTensorType::get(isText ? Type(IntegerType::get(context, 64))
-                                          : Type(StringType::get(context)));
+    Type number = IntegerType::get(context, 64), text = StringType::get(context);
+    const bool hasText = keys && isa<StringType>(keys.getElementType());
+    return keys ? UnrankedTensorType::get(hasText ? number : text) : Type();
   }
   if (rule.starts_with("value(")) {
     Type type = nested("value");

@@ -201,8 +201,7 @@ TEST_CASE("tables that code computes addresses from are checked always") {
   // Without weights of another kind, too.
   model.tables.insert(model.tables.end(), {sample.test.scale.data(), bytes, 256});
   model.weights.clear();
-  model.schedule[0].args[1] =
-      model.tensors[TestModel::Scale].place = {OM_WEIGHTS, 1, 256, bytes};
+  model.schedule[0].args[1] = model.tensors[TestModel::Scale].place = {OM_WEIGHTS, 1, 256, bytes};
   std::vector<char> file = readBytes(writeModel(model, "tables-only.om"));
   CHECK_FALSE(Sample::load(file, /*verifyWeights=*/false));
   file[8192] ^= 1;
