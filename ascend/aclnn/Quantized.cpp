@@ -125,7 +125,10 @@ aclnnStatus quantizedProduct(const char *name, const char *scaleName, const char
   if (plan.isGood() && (left.type != ACL_INT8 || right.type != ACL_INT8 || left.dims.size() < 2 ||
                         right.dims.size() < 2))
     plan.reject("x1 and x2 must be int8 with 2 dims or more");
-  if (plan.isGood() && isBlocked && left.dims.size() == 2 && right.dims.size() == 4) {
+  if (plan.isGood() && isBlocked && left.dims.size() != 2 && right.dims.size() == 4)
+    plan.reject("x1 %s must have 2 dims where x2 has the 4 of FRACTAL_NZ",
+                textOf(left.dims).c_str());
+  if (plan.isGood() && isBlocked && right.dims.size() == 4) {
     const int64_t depth = left.dims[transposeX1 ? 0 : 1],
                   width = y.dims.empty() ? 0 : y.dims.back();
     right = unblocked(plan, right, transposeX2 ? width : depth, transposeX2 ? depth : width, "x2");
@@ -300,6 +303,8 @@ static aclnnStatus fakeQuantized(const char *name, const aclTensor *self, const 
   const View x = plan.input(self, "self"), scales = plan.input(scale, "scale"),
              zeros = plan.input(zeroPoint, "zeroPoint"), y = plan.output(out, "out"),
              kept = plan.output(mask, "mask");
+  if (plan.isGood() && axis && x.dims.empty())
+    plan.reject("self must have the dim that axis %lld names; it has none", (long long)*axis);
   const size_t at = axis && plan.isGood() ? size_t(plan.axisOf(*axis, x.dims.size())) : 0;
   const int64_t channels = !axis || !plan.isGood() ? 1 : x.dims.at(at);
   if (quantMin > quantMax)

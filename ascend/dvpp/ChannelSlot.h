@@ -40,7 +40,7 @@ aclError endChannel(const char *function, std::mutex &mutex, std::shared_ptr<Cha
   if (!channel)
     return fail(ACL_ERROR_INVALID_PARAM, function, "channelDesc has no channel");
   if (!channel->finish())
-    return fail(ACL_ERROR_WAIT_CALLBACK_TIMEOUT, function,
+    return fail(ACL_ERROR_RT_REPORT_TIMEOUT, function,
                 "callbacks were given up: their thread does not call aclrtProcessReport");
   return ACL_SUCCESS;
 }

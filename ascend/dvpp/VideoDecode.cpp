@@ -145,7 +145,7 @@ aclError sendToDecoder(const char *function, aclvdecChannelDesc *channelDesc,
   if (part.eos) {
     if (channel->finish())
       return ACL_SUCCESS;
-    return fail(ACL_ERROR_WAIT_CALLBACK_TIMEOUT, function,
+    return fail(ACL_ERROR_RT_REPORT_TIMEOUT, function,
                 "callbacks wait for their thread, which does not call aclrtProcessReport");
   }
   std::shared_ptr<Block> source;

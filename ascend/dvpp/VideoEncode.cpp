@@ -140,7 +140,7 @@ aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input
   ACL_FIND(settings, encoderFrames(), config);
   if (settings->eos) {
     if (!channel->finish())
-      ACL_FAIL(ACL_ERROR_WAIT_CALLBACK_TIMEOUT,
+      ACL_FAIL(ACL_ERROR_RT_REPORT_TIMEOUT,
                "callbacks wait for their thread, which does not call aclrtProcessReport");
     return ACL_SUCCESS;
   }

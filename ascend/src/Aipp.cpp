@@ -129,7 +129,7 @@ aclError findDynamic(const char *function, uint32_t modelId, std::shared_ptr<Mod
   ACL_TRY(findModel(function, modelId, model));
   if (model->facts->aippInput)
     return ACL_SUCCESS;
-  return fail(ACL_ERROR_MODEL_NOT_DYNAMIC, function,
+  return fail(ACL_ERROR_INVALID_PARAM, function,
               "the model has no input '%s'; compile it with aipp_mode: dynamic",
               ACL_DYNAMIC_AIPP_NAME);
 }

@@ -61,7 +61,7 @@ aclError findModels(const char *function, std::string_view bytes,
                     std::vector<std::string_view> &models) {
   auto found = isBundle(bytes) ? modelsOfBundle(bytes) : std::vector<std::string_view>{bytes};
   if (!found)
-    return fail(ACL_ERROR_PARSE_MODEL, function, "the bundle is damaged");
+    return fail(ACL_ERROR_GE_PARAM_INVALID, function, "the bundle is damaged");
   models = std::move(*found);
   return ACL_SUCCESS;
 }
@@ -75,7 +75,7 @@ aclError keepContents(const char *function, std::string bytes,
   // What loads models checks all of them; here they are only kept.
   for (size_t i = 0; i < models.size(); ++i)
     if (!isModel(models[i]))
-      return fail(ACL_ERROR_PARSE_MODEL, function,
+      return fail(ACL_ERROR_GE_PARAM_INVALID, function,
                   "part %zu of %zu is no model; expected an .om file of this project's atc, or a "
                   "bundle of them",
                   i, models.size());

@@ -262,7 +262,7 @@ TEST_CASE("buffers that do not fit the model are refused") {
     BAD(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID, aclmdlSetDynamicBatchSize(id, data.input, 0, 1));
     BAD(ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID, aclmdlSetDynamicHWSize(id, data.input, 0, 1, 1));
     aclmdlAIPP *aipp = aclmdlCreateAIPP(1);
-    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetInputAIPP(id, data.input, 0, aipp));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetInputAIPP(id, data.input, 0, aipp));
     GOOD(aclmdlDestroyAIPP(aipp));
     void *address = aclGetDataBufferAddr(data.buffers[0]);
     GOOD(aclUpdateDataBuffer(data.buffers[0], address, inputBytes - 1));
@@ -372,12 +372,13 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   GOOD(aclmdlBundleQueryInfoFromFile(path, query));
   GOOD(aclmdlBundleGetQueryModelNum(query, &count));
   CHECK(count == 1);
-  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromMem(bundle.data(), 40, query));
+  BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlBundleQueryInfoFromMem(bundle.data(), 40, query));
   // Neither a file of something else is a bundle, nor one of whose parts one is something else.
-  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromFile("/etc/passwd", query));
+  BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlBundleQueryInfoFromFile("/etc/passwd", query));
   std::vector<char> changed = bundle;
   changed[56 + model.size() + 8] ^= 1;
-  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleQueryInfoFromMem(changed.data(), changed.size(), query));
+  BAD(ACL_ERROR_GE_PARAM_INVALID,
+      aclmdlBundleQueryInfoFromMem(changed.data(), changed.size(), query));
   GOOD(aclmdlBundleDestroyQueryInfo(query));
   BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlBundleGetQueryModelNum(query, &count));
 
@@ -386,7 +387,7 @@ TEST_CASE("the models of a bundle are loaded one by one") {
   GOOD(aclrtMalloc(&workPtr, work, ACL_MEM_MALLOC_NORMAL_ONLY));
   GOOD(aclrtMalloc(&weightPtr, weights, ACL_MEM_MALLOC_NORMAL_ONLY));
   uint32_t id = 0, first = 0, second = 0, found = 0;
-  BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleInitFromFile("/etc/passwd", nullptr, 0, &id));
+  BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlBundleInitFromFile("/etc/passwd", nullptr, 0, &id));
   GOOD(aclmdlBundleInitFromMem(bundle.data(), bundle.size(), shared, variables, &id));
   GOOD(aclmdlBundleGetModelNum(id, &count));
   CHECK(count == 2);
@@ -473,7 +474,7 @@ TEST_CASE("a bundle has several models") {
   GOOD(aclmdlBundleUnload(id));
   // Each cut and each offset that leaves the file is one error, and nothing stays loaded.
   for (size_t size : {size_t(16), size_t(23), size_t(40), size_t(56), bundle.size() - 1})
-    BAD(ACL_ERROR_PARSE_MODEL, aclmdlBundleLoadFromMem(bundle.data(), size, &id));
+    BAD(ACL_ERROR_GE_PARAM_INVALID, aclmdlBundleLoadFromMem(bundle.data(), size, &id));
   for (uint64_t wrong : {uint64_t(0), uint64_t(3), UINT64_MAX, UINT64_MAX / 16 + 2}) {
     memcpy(bundle.data() + 16, &wrong, sizeof wrong);
     CHECK(aclmdlBundleLoadFromMem(bundle.data(), bundle.size(), &id) != ACL_SUCCESS);

@@ -4,6 +4,7 @@
 import concurrent.futures
 import os
 import sys
+import time
 
 import pytest
 
@@ -27,7 +28,18 @@ def test_threads_share_a_session(model):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for result, right in zip(pool.map(lambda image: session.infer([image])[0], images), wanted):
             np.testing.assert_array_equal(result, right)
-    session.free_resource()
+
+    def run_until_freed():
+        try:
+            while True:
+                session.infer([images[0]])
+        except RuntimeError as error:
+            return str(error)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(run_until_freed) for _ in range(2)]
+        time.sleep(.02)
+        session.free_resource()
+        assert [each.result() for each in runs] == ["the session was freed"] * 2
 
 
 def test_aclruntime_sessions(model):

@@ -420,6 +420,7 @@ def test_a_program_subscribes_to_the_profile_of_a_model(started, model):
     config = acl.prof.create_subscribe_config(1, 255, writing)
     assert acl.prof.model_subscribe(model_id, config) == 0
     assert acl.prof.model_subscribe(model_id, config) == 148046
+    assert acl.prof.model_subscribe(model_id + 99, config) == 100011
     desc = acl.mdl.create_desc()
     acl.mdl.get_desc(desc, model_id)
     sets = []

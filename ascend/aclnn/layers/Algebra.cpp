@@ -41,6 +41,11 @@ Term withoutRepeats(const Term &term) {
   return result;
 }
 
+/// Returns sums of nothing, for which there is no operator.
+View zerosOf(Plan &plan, aclDataType type, const Dims &dims) {
+  return plan.dense(plan.broadcast(plan.constant(0, type), dims), type);
+}
+
 /// Adds up the dims whose letters nothing else has.
 Term reducedTo(Plan &plan, const Term &term, std::string_view needed) {
   Term result{"", {}};
@@ -50,8 +55,12 @@ Term reducedTo(Plan &plan, const Term &term, std::string_view needed) {
       result.letters += term.letters[i];
     else
       axes.push_back(int64_t(i));
-  result.view = axes.empty() ? term.view
-                             : reduced(plan, "ReduceSumD", term.view, axes, false, term.view.type);
+  if (axes.empty())
+    result.view = term.view;
+  else if (countOf(term.view.dims) == 0)
+    result.view = zerosOf(plan, term.view.type, reducedDims(term.view.dims, axes, false));
+  else
+    result.view = reduced(plan, "ReduceSumD", term.view, axes, false, term.view.type);
   return result;
 }
 
@@ -93,6 +102,8 @@ Term contracted(Plan &plan, Term left, Term right, std::string_view needed) {
     dims.push_back(sizeOf(right, letter));
   const aclDataType type = promoted(left.view.type, right.view.type);
   const int64_t depth = countIn(left, summed), batches = countIn(left, batch);
+  if (depth == 0)
+    return {batch + rows + columns, zerosOf(plan, type, dims)};
   const View a = plan.reshaped(plan.dense(ordered(left, batch + rows + summed), type),
                                {batches, countIn(left, rows), depth}),
              b = plan.reshaped(plan.dense(ordered(right, batch + summed + columns), type),
@@ -137,6 +148,8 @@ View summedLetters(Plan &plan, std::vector<View> views, const char *equation) {
                   textOf(views[i].dims).c_str(), equation, terms[i].letters.c_str());
       break;
     }
+    if (views[i].type == ACL_BOOL)
+      plan.reject("tensor %zu is of bool, which has no sums; convert it to a type of numbers", i);
     terms[i].view = views[i];
     for (size_t d = 0; d < views[i].dims.size(); ++d) {
       const char letter = terms[i].letters[d];
@@ -150,7 +163,8 @@ View summedLetters(Plan &plan, std::vector<View> views, const char *equation) {
     }
   }
   for (size_t i = 0; plan.isGood() && i < output.size(); ++i)
-    if (!isIn(output[i], inputs) || output.find(output[i], i + 1) != std::string::npos)
+    if (!isalpha(static_cast<unsigned char>(output[i])) || !isIn(output[i], inputs) ||
+        output.find(output[i], i + 1) != std::string::npos)
       plan.reject("'%c' behind the arrow of '%s' must be a letter of a tensor, and come once",
                   output[i], equation);
   if (!plan.isGood())

@@ -129,11 +129,19 @@ aclError quantize(const Routes &routes, int64_t width, int64_t scales, bool isDy
   auto *to = reinterpret_cast<int8_t *>(at[5]);
   auto *ofRow = reinterpret_cast<float *>(at[6]);
   std::vector<int64_t> experts(size_t(routes.kept), 0);
+  std::vector<bool> isFilled(size_t(routes.kept), false);
   for (int64_t i = 0; i < routes.all; ++i)
-    if (location[i] >= 0 && location[i] < routes.kept)
+    if (location[i] >= 0 && location[i] < routes.kept) {
       experts[size_t(location[i])] = expert[i];
+      isFilled[size_t(location[i])] = true;
+    }
   std::vector<float> values(static_cast<size_t>(width));
   for (int64_t i = 0; i < routes.kept; ++i) {
+    if (!isFilled[size_t(i)]) { // no offset is added where there is no token
+      std::fill(to + i * width, to + (i + 1) * width, int8_t(0));
+      ofRow[i] = 0;
+      continue;
+    }
     const int64_t e = experts[size_t(i)];
     if (scales > 1 && (e < 0 || e >= scales))
       return ACL_ERROR_INVALID_PARAM;

@@ -187,6 +187,11 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
     plan.reject("transposeX1 must be false, dtype %lld 0 to 2, and groupListType %lld 0 (ends of "
                 "groups) or 1 (counts)",
                 (long long)dtype, (long long)groupListType);
+  const aclDataType types[] = {ACL_FLOAT, ACL_FLOAT16, ACL_BF16};
+  if (plan.isGood() && y.type != types[dtype])
+    plan.reject("dtype %lld is not the type of out; give 0 for float, 1 for float16, 2 for "
+                "bfloat16",
+                (long long)dtype);
   if (plan.isGood() &&
       (x.type != ACL_INT8 || matrices.type != ACL_INT8 || x.dims.size() != 2 ||
        matrices.dims.size() != 3 || y.dims.size() != 2 ||
@@ -203,7 +208,7 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
                   0,         sharedInputOffset, sharedInputWeight, groupListType == 1};
   if (shared.memory && shared.dims.size() == 2 && shared.dims[1] == all.width)
     all.shared = shared.dims[0];
-  if (shared.memory && (all.shared != shared.dims[0] || shared.dims.size() != 2 ||
+  if (shared.memory && (shared.dims.size() != 2 || all.shared != shared.dims[0] ||
                         sharedInputOffset < 0 || sharedInputOffset > all.out - all.shared))
     plan.reject("sharedInput %s must be [rows, %lld], and lie in out from row %lld on",
                 textOf(shared.dims).c_str(), (long long)all.width, (long long)sharedInputOffset);
@@ -252,8 +257,8 @@ aclnnStatus aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize(
              locations = plan.output(sortedIndicesOut, "sortedIndicesOut");
   if (plan.isGood() &&
       (given.dims.size() != 2 || taken.dims.size() != 2 || taken.dims[0] != given.dims[0] ||
-       countOf(taken.dims) == 0 || (shares.memory && shares.dims != taken.dims) ||
-       numOutTokens < 0 || numOutTokens > countOf(taken.dims)))
+       taken.dims[1] == 0 || (shares.memory && shares.dims != taken.dims) || numOutTokens < 0 ||
+       numOutTokens > countOf(taken.dims)))
     plan.reject("tokens %s must have 2 dims, routingMap %s and probs be [%s, experts], and "
                 "numOutTokens %lld be 0 to the elements of routingMap",
                 textOf(given.dims).c_str(), textOf(taken.dims).c_str(), "tokens",
@@ -266,7 +271,7 @@ aclnnStatus aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize(
                given.dims[1],
                size_t(given.dims[1]) * bitsOf(given.type) / 8,
                dropAndPad};
-  const int64_t unit = dropAndPad ? map.experts : map.tokens;
+  const int64_t unit = dropAndPad ? map.experts : std::max<int64_t>(map.tokens, 1);
   map.rows = numOutTokens / unit * unit;
   const View rows = plan.make(given.type, {map.rows, map.width}),
              order = plan.make(ACL_INT32, {map.rows}),
@@ -287,7 +292,7 @@ ACLNN_RUN(MoeTokenPermuteWithRoutingMap)
 aclnnStatus aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize(
     const aclTensor *permutedTokens, const aclTensor *sortedIndices,
     const aclTensor *routingMapOptional, const aclTensor *probsOptional, bool paddedMode,
-    const aclIntArray *, aclTensor *unpermutedTokens, aclTensor *outIndex,
+    const aclIntArray *restoreShapeOptional, aclTensor *unpermutedTokens, aclTensor *outIndex,
     aclTensor *permuteTokenId, aclTensor *permuteProbs, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
   const View rows = IN(permutedTokens), locations = IN(sortedIndices),
@@ -298,6 +303,11 @@ aclnnStatus aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize(
              token = plan.output(permuteTokenId, "permuteTokenId"),
              ofRows = plan.output(permuteProbs, "permuteProbs", true);
   const bool hasShares = bool(shares.memory);
+  if (restoreShapeOptional)
+    if (const Dims dims = plan.numbers(restoreShapeOptional, "restoreShape");
+        plan.isGood() && dims != y.dims)
+      plan.reject("restoreShape %s must be the dims of unpermutedTokens, %s", textOf(dims).c_str(),
+                  textOf(y.dims).c_str());
   if (plan.isGood() &&
       (rows.dims.size() != 2 || y.dims.size() != 2 || rows.dims[1] != y.dims[1] ||
        countOf(locations.dims) != rows.dims[0] || countOf(rows.dims) == 0 || countOf(y.dims) == 0 ||

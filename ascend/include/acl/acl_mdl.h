@@ -252,8 +252,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(const void *model, size_t mo
 
 /* Load every model of a bundle (aclgrphBundleBuildModel); a file of one model is a bundle of one.
  * The ids of its models are for all functions that take one; with aclmdlBundleUnload they end.
- * ACL_ERROR_INVALID_BUNDLE_MODEL_ID for an id of no bundle, ACL_ERROR_PARSE_MODEL for a damaged
- * file. */
+ * ACL_ERROR_INVALID_BUNDLE_MODEL_ID for an id of no bundle, ACL_ERROR_GE_PARAM_INVALID for a
+ * damaged file. */
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize,
                                                      uint32_t *bundleId);
@@ -463,8 +463,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPPixelVarReci(
     aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0, float dtcPixelVarReciChn1,
     float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex);
 /* Write the parameters into the dataset's buffer of the input ACL_DYNAMIC_AIPP_NAME; the
- * second takes the index of the image's input. ACL_ERROR_MODEL_NOT_DYNAMIC for a model
- * without that input. */
+ * second takes the index of the image's input. ACL_ERROR_INVALID_PARAM for a model without
+ * that input. */
 ACL_FUNC_VISIBILITY aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset,
                                                 size_t index, const aclmdlAIPP *aippParmsSet);
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset,

@@ -161,7 +161,9 @@ aclError aclprofModelSubscribe(uint32_t modelId,
                                const aclprofSubscribeConfig *profSubscribeConfig) {
   ACL_FIND(config, subscribeConfigs(), profSubscribeConfig);
   std::shared_ptr<Model> model;
-  ACL_TRY(findModel(__func__, modelId, model));
+  // The vendor's profiler has this code of its own for an unknown model.
+  if (findModel(__func__, modelId, model))
+    ACL_FAIL(ACL_ERROR_INVALID_MODEL_ID, "no model with id %u is loaded", modelId);
   if (!config->times)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM,
              "the settings ask for no times; create them with timeInfoSwitch 1");

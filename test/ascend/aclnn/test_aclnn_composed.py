@@ -57,11 +57,16 @@ def test_tokens_go_to_experts_by_a_map_and_come_back(acl):
         want[order[e, t]] += x[order[e, t]] * shares[order[e, t], e]
     close(sums, want, 1e-6)
     np.testing.assert_array_equal(tokens.read(), np.sort(order.ravel()))
+    assert "restoreShape [4,3]" in refused(acl, "MoeTokenUnpermuteWithRoutingMap", rows, places, NULL, shares, BOOL(True), [4, 3],
+                                            sums, index, tokens, each)
     taken[0] = False
     assert failed(acl, "MoeTokenPermuteWithRoutingMap", x, taken, NULL, LONG(10), BOOL(False), zeros(acl, 10, 3), NULL,
                   zeros(acl, 10, kind=np.int32))
     assert "2 dims" in refused(acl, "MoeTokenPermuteWithRoutingMap", x, taken, NULL, LONG(21), BOOL(False), zeros(acl, 10, 3),
                                NULL, zeros(acl, 10, kind=np.int32))
+    for padded in (False, True):
+        call(acl, "MoeTokenPermuteWithRoutingMap", x[:0], taken[:0], shares[:0], LONG(0), BOOL(padded), zeros(acl, 0, 3),
+             zeros(acl, 0), zeros(acl, 0, kind=np.int32))
 
 
 @pytest.mark.parametrize("capacity", [0, 2])
@@ -90,7 +95,8 @@ def test_moved_rows_are_quantized(acl, capacity):
             most = np.abs(rows).max(1) / F32(127)
             want = np.rint(rows / np.where(most > 0, most, 1)[:, None])
         else:
-            want = np.clip(np.rint(rows * F32(20) + F32(3)), -128, 127)
+            want = np.zeros_like(rows)
+            want[to] = np.clip(np.rint(rows[to] * F32(20) + F32(3)), -128, 127)
         moved, index, of_rows = zeros(acl, *dims, kind=np.int8), zeros(acl, 8, kind=np.int32), zeros(acl, len(rows))
         counts = zeros(acl, 3, kind=np.int32)
         given = (NULL if factors is None else factors, NULL) if dynamic else (np.array([20], F32), np.array([3], F32))
@@ -128,7 +134,9 @@ def test_products_of_experts_are_added_up(acl, name):
     call(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, *tail, LONG(1), out)
     assert failed(acl, name, x, w, scale, NULL, NULL, counts * 2, NULL, NULL, *tail, LONG(1), out)
     assert "groupListType" in refused(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, *tail, LONG(2), out)
-    assert "sharedInput" in refused(acl, name, x, w, scale, NULL, NULL, counts, draw(5, 4), NULL, *tail, LONG(1), out)
+    for shared in (draw(5, 4), np.array(1, F32)):
+        assert "sharedInput" in refused(acl, name, x, w, scale, NULL, NULL, counts, shared, NULL, *tail, LONG(1), out)
+    assert "dtype 1" in refused(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, places, LONG(1), *tail[2:], LONG(1), out)
 
 
 def test_steps_take_sampled_tokens(acl):
@@ -209,7 +217,8 @@ def test_attention_samples_levels(acl):
 @pytest.mark.parametrize("equation,dims", [
     ("ij,jk->ik", [(3, 4), (4, 5)]), ("bij,bkj->bki", [(2, 3, 4), (2, 5, 4)]), ("bhid,bhjd->bhij", [(2, 3, 4, 5), (2, 3, 6, 5)]),
     ("ii->i", [(4, 4)]), ("ij->", [(3, 4)]), ("abc->ca", [(2, 3, 4)]), ("i,j", [(3,), (4,)]), ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),
-    ("ijk, k -> ij", [(2, 3, 4), (4,)]), ("ba", [(2, 3)]), ("ij,ij->ij", [(3, 4), (3, 4)]), ("abi,aci->b", [(2, 3, 4), (2, 5, 4)])])
+    ("ijk, k -> ij", [(2, 3, 4), (4,)]), ("ba", [(2, 3)]), ("ij,ij->ij", [(3, 4), (3, 4)]), ("abi,aci->b", [(2, 3, 4), (2, 5, 4)]),
+    ("ij,jk->ik", [(2, 0), (0, 3)]), ("ij->i", [(2, 0)]), ("ij,k->ij", [(2, 3), (0,)])])
 def test_sums_of_letters(acl, equation, dims):
     tensors = [draw(*each) for each in dims]
     want = np.einsum(equation, *tensors)
@@ -220,8 +229,10 @@ def test_sums_of_letters(acl, equation, dims):
 
 def test_sums_of_letters_that_are_refused(acl):
     for equation, message in ((b"ij,jk->iq", "'q'"), (b"ij->ij", "1 tensors"), (b"...i,ij->j", "letter per dim"), (b"i,jk->i", "dims"),
-                              (b"ij,kj->ik", "'j'"), (b"ij,jk->ii", "once")):
+                              (b"ij,kj->ik", "'j'"), (b"ij,jk->ii", "once"), (b"ij,jk->i,k", "','"), (b"ij,jk->,", "','")):
         assert message in refused(acl, "Einsum", (draw(2, 3), draw(3, 4)), ctypes.c_char_p(equation), zeros(acl, 2, 4)), equation
+    assert "','" in refused(acl, "Einsum", (draw(2, 3),), ctypes.c_char_p(b"ij->,"), zeros(acl, 1))
+    assert "bool" in refused(acl, "Einsum", (np.ones((2, 3), bool),), ctypes.c_char_p(b"ij->i"), zeros(acl, 2, kind=bool))
 
 
 @pytest.mark.parametrize("rows,columns", [(4, 3), (3, 5), (3, 3), (1, 4)])
@@ -258,6 +269,8 @@ def test_fake_quantization(acl):
     call(acl, name, x, *given, FLOAT(0), LONG(-8), LONG(7), out, mask)
     np.testing.assert_array_equal(out.read(), x)
     assert mask.read().all()
+    assert "axis 0" in refused(acl, "FakeQuantPerChannelAffineCachemask", np.array(x[0, 0, 0]), scale[:1], zero[:1], LONG(0), LONG(-8), LONG(7),
+                               zeros(acl), zeros(acl, kind=bool))
 
 
 def test_products_of_int8_with_scales_and_blocks(acl):
@@ -283,6 +296,8 @@ def test_products_of_int8_with_scales_and_blocks(acl):
             call(acl, "QuantMatmulWeightNz", x, each, NULL, words, NULL, NULL, NULL, NULL, NULL, BOOL(False), BOOL(turned), LONG(0),
                  out)
             close(out, want, 1e-5)
+    assert "4 of FRACTAL_NZ" in refused(acl, "QuantMatmulWeightNz", x[None], blocks, NULL, words, NULL, NULL, NULL, NULL, NULL,
+                                        BOOL(False), BOOL(False), LONG(0), zeros(acl, 1, 3, 20))
 
 
 def test_formats_keep_elements_in_their_order(acl):

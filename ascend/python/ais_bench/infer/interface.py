@@ -449,7 +449,14 @@ class InferSession:
     sumary, reset_sumaryinfo = summary, reset_summaryinfo  # as older versions write them
 
     def free_resource(self):
-        """Unloads the model and frees its memory; the session cannot be used again."""
+        """Unloads the model and frees its memory; the session cannot be used again. A run of another thread ends first."""
+        lock = getattr(self, "_lock", None)  # missing where the constructor failed early, as all that is freed
+        if lock is None:
+            return
+        with lock:
+            self._free()
+
+    def _free(self):
         context = getattr(self, "_context", None)
         if context is None:
             return
