@@ -134,7 +134,8 @@ public:
     if (results.empty() && call.results)
       return createStringError(error);
     if (flattened)
-      results[0] = calls.call("Reshape", {results[0], calls.call("Shape", {flattened})});
+      results[0] = calls.call("Reshape", {results[0], calls.call("Shape", {flattened})},
+                              {calls.ints("allowzero", {1})});
     requirePositions();
     for (auto [i, result] : llvm::enumerate(results))
       if (result && !node.output(i).empty())

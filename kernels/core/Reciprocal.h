@@ -10,8 +10,9 @@
 // minus half of a unit in its last place. With x = X and scale = S as integers of 24 bits, h has at
 // most nine bits and fifteen zeros behind them, so that the quotient is M = h' * 2^16 +- 1 there:
 // X * 2^24 (or 2^25) = S * M + R with |R| <= 12, therefore S = +-R modulo 2^16. R = 0 would make
-// the quotient exactly M, which has more bits than a quotient that ends can have. So scales whose
-// last 16 bits are within 1 to 12 of 0 need divisions, and no other does.
+// the quotient exactly M, which has more bits than a quotient that ends can have. So only
+// scales whose last 16 bits are within 1 to 12 of 0 may need divisions. An exhaustive check of all
+// mantissas found none that does: this bound is cheap to test and excludes a few too many.
 
 #ifndef OPENATC_KERNELS_CORE_RECIPROCAL_H
 #define OPENATC_KERNELS_CORE_RECIPROCAL_H
@@ -22,7 +23,7 @@ namespace atc::kernels {
 struct Reciprocal {
   float high = 0, low = 0;
 
-  /// Finds that of a scale; returns false for one that needs divisions.
+  /// Finds that of a scale; returns false for one that may need divisions.
   bool find(float scale) {
     unsigned bits;
     __builtin_memcpy(&bits, &scale, sizeof bits);

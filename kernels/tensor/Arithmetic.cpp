@@ -154,6 +154,15 @@ template <typename N> N integerPower(N base, double exponent) {
   }
   return N(result);
 }
+
+/// A power of an integer to a fraction. One that may be an integer is, though pow errs by some
+/// units in its last place.
+double fractionalPower(double base, double exponent) {
+  if (exponent == 0.5)
+    return math::sqrt(base);
+  const double power = math::pow(base, exponent), nearest = math::floor(power + 0.5);
+  return math::abs(power - nearest) <= math::abs(power) * 0x1p-45 ? nearest : power;
+}
 } // namespace
 
 ATC_KERNEL(Add) { arithmetic(*this, AddOp()); }
@@ -195,7 +204,7 @@ ATC_KERNEL(Pow) {
                    } else {
                      if (math::floor(y) == y)
                        return integerPower(element, y);
-                     const double power = math::pow(double(element), y);
+                     const double power = fractionalPower(double(element), y);
                      const bool fits = power >= -0x1p63 && power < 0x1p63;
                      return T(fits ? int64_t(power) : lowest<int64_t>());
                    }

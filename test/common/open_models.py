@@ -15,7 +15,7 @@ TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: Ten
          np.float64: TensorProto.DOUBLE}
 
 
-def session_of(folder, node, inputs, result, constants):
+def session_of(folder, node, inputs, result, constants, opset=17):
     """A session with two threads of a node, or a list of them, with the output "y" of type `result`; `inputs` maps names to types and
     dims, which may be names, `constants` names to arrays."""
     graph = helper.make_graph(
@@ -23,7 +23,7 @@ def session_of(folder, node, inputs, result, constants):
         [helper.make_tensor_value_info("y", TYPES[result], None)],
         [numpy_helper.from_array(array, name) for name, array in constants.items()])
     path = folder / "m.onnx"
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
     return Session(RUNTIME, npu.build(path, folder, None), threads=2)
 

@@ -88,12 +88,12 @@ def test_places_of_extremes(tmp_path, kind, is_last, dtype):
         assert session.run_values({"x": x})["y"].tolist() == [place_of(row) for row in x]
 
 
-@pytest.mark.parametrize("axis", [1, -1])
-def test_hardmax(tmp_path, axis):
+@pytest.mark.parametrize("axis, opset", [(1, 17), (-1, 17), (-1, 12)])
+def test_hardmax(tmp_path, axis, opset):
     """The first maximum or NaN is one, also of rows that have no elements."""
     rng = np.random.default_rng(6)
     node = helper.make_node("Hardmax", ["x"], ["y"], axis=axis)
-    session = session_of(tmp_path, node, {"x": (np.float32, ["a", "b", "c"])}, np.float32, {})
+    session = session_of(tmp_path, node, {"x": (np.float32, ["a", "b", "c"])}, np.float32, {}, opset)
     for shape in ((2, 3, 5), (1, 5, 17), (3, 2, 80), (2, 2, 0)):
         x = rng.integers(-2, 3, shape).astype("f4")
         x[0, 1, 2:4] = np.nan
@@ -129,3 +129,20 @@ def test_tile_and_power(tmp_path):
     session = session_of(tmp_path, helper.make_node("Pow", ["x", "p"], ["y"]), {"x": (np.int64, ["a"]), "p": (np.float32, ["a"])}, np.int64, {})
     got = session.run_values({"x": np.array([1, 4, 9, 5]), "p": np.array([3, .5, 1.5, 2], "f4")})["y"]
     assert got.dtype == np.int64 and got.tolist() == [1, 2, 27, 25]
+
+
+@pytest.mark.parametrize("dims", [["a"], [60]])
+@pytest.mark.parametrize("kind, power", [(np.int32, np.float32), (np.int64, np.float64)])
+def test_powers_of_integers_are_exact(tmp_path, dims, kind, power):
+    """Exponents that are floats: inputs like the bases, a single input, a constant."""
+    x, node = np.arange(60).astype(kind), helper.make_node("Pow", ["x", "p"], ["y"])
+    session = session_of(tmp_path, node, {"x": (kind, dims), "p": (power, dims)}, kind, {})
+    single = session_of(tmp_path, node, {"x": (kind, dims), "p": (power, [])}, kind, {})
+    for exponent in (2, 3):
+        value = np.array(exponent, power)
+        stated = session_of(tmp_path, node, {"x": (kind, dims)}, kind, {"p": value})
+        for got in (session.run_values({"x": x, "p": np.full(60, value)}), single.run_values({"x": x, "p": value}), stated.run_values({"x": x})):
+            assert got["y"].dtype == kind and np.array_equal(got["y"], x**exponent)
+    for exponent, want in ((.5, x), (1.5, x**3)):
+        fraction = session_of(tmp_path, node, {"x": (kind, dims)}, kind, {"p": np.array(exponent, power)})
+        assert np.array_equal(fraction.run_values({"x": x * x})["y"], want)

@@ -1,6 +1,7 @@
 //===-- ImportElementwise.cpp - arithmetic, comparison, logic, casts ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <cmath>
 #include <limits>
 
 #include "dialects/graph/ops/BinaryOps.h"
@@ -59,16 +60,25 @@ template <graph::ComparePredicate predicate> void importCompare(NodeContext &n) 
   n.setOutput(n.create<graph::CompareOp>(lhs, rhs, predicate));
 }
 
+/// Returns whether all elements of an input are constants that are integers of 32 bits.
+bool isWholeConstant(NodeContext &n, unsigned index) {
+  if (!n.isConstantInput(index))
+    return false;
+  std::optional<SmallVector<double>> numbers = n.constantFloats(index);
+  return numbers && llvm::all_of(*numbers, [](double number) {
+           return std::floor(number) == number && std::abs(number) < 0x1p31;
+         });
+}
+
 void importPow(NodeContext &n) {
   auto [base, exponent] = readOperands(n);
   if (n.failed())
     return;
   // The result has the type of the base, whatever the exponent's.
   Type type = n.elementType(base);
-  if (isa<IntegerType>(type) && isa<FloatType>(n.elementType(exponent))) {
-    Value power = n.create<graph::PowOp>(n.cast(base, n.elementType(exponent)), exponent);
-    return n.setOutput(n.cast(power, type));
-  }
+  // A power of floats that is not exact would be one less as an integer.
+  if (isa<IntegerType>(type) && isa<FloatType>(n.elementType(exponent)) && !isWholeConstant(n, 1))
+    return n.setOutput(n.callHost("Pow", {base, exponent}));
   n.setOutput(n.create<graph::PowOp>(base, n.cast(exponent, type)));
 }
 

@@ -3,69 +3,62 @@
 
 #include "frontends/tf/decompose/GradientNodes.h"
 
+#include "frontends/tf/decompose/Arithmetic.h"
+
 using namespace llvm;
 
 namespace atc::tf_import {
 namespace {
 
-/// Adds nodes of arithmetic in the element type of the current node.
-class Derivative {
-public:
-  explicit Derivative(GraphRewriter &r) : r(r), type(r.attribute("T")) {}
+/// Returns arithmetic in the element type of the current node.
+Arithmetic arithmeticOf(GraphRewriter &r) {
+  const pb::AttrValue *type = r.attribute("T");
+  return {r, type ? type->type() : pb::DT_FLOAT};
+}
 
-  std::string number(double value) {
-    return r.add("Cast", {r.constant(static_cast<float>(value))}, {{"DstT", type}});
-  }
-  std::string add(const std::string &a, const std::string &b) { return r.add("AddV2", {a, b}); }
-  std::string sub(const std::string &a, const std::string &b) { return r.add("Sub", {a, b}); }
-  std::string mul(const std::string &a, const std::string &b) { return r.add("Mul", {a, b}); }
-  std::string greater(const std::string &a, const std::string &b) {
-    return r.add("Greater", {a, b});
-  }
-  std::string square(const std::string &x) { return r.add("Square", {x}); }
-
-  GraphRewriter &r;
-
-private:
-  const pb::AttrValue *type;
-};
+/// Makes the current node `value`, but 0 where `gradient` is, whatever `value` is there.
+void becomeUnlessZero(Arithmetic &f, const Name &gradient, const Name &value) {
+  const Name zero = f.number(0);
+  f.r.become("SelectV2", {f.equal(gradient, zero), zero, value});
+}
 
 //===----------------------------------------------------------------------===//
 // Functions of one number. Inputs: the gradient of the result, and the argument or the result
 //===----------------------------------------------------------------------===//
 
 void reluGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("SelectV2", {d.greater(in[1], d.number(0)), in[0], d.number(0)});
+  Arithmetic f = arithmeticOf(r);
+  // A product, so that infinities do not become 0: as TensorFlow computes it.
+  r.become("Mul", {in[0], f.of(f.greater(in[1], f.number(0)))});
 }
 
 void relu6Gradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  const std::string rises =
-      r.add("LogicalAnd", {d.greater(in[1], d.number(0)), d.greater(d.number(6), in[1])});
-  r.become("SelectV2", {rises, in[0], d.number(0)});
+  Arithmetic f = arithmeticOf(r);
+  const Name rises =
+      r.add("LogicalAnd", {f.greater(in[1], f.number(0)), f.greater(f.number(6), in[1])});
+  r.become("Mul", {in[0], f.of(rises)});
 }
 
 void leakyReluGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
+  Arithmetic f = arithmeticOf(r);
   const pb::AttrValue *alpha = r.attribute("alpha");
-  const std::string slope = d.number(alpha ? alpha->f() : 0.2F);
-  r.become("SelectV2", {d.greater(in[1], d.number(0)), in[0], d.mul(in[0], slope)});
+  const std::string slope = f.number(alpha ? alpha->f() : 0.2F);
+  r.become("SelectV2", {f.greater(in[1], f.number(0)), in[0], f.mul(in[0], slope)});
 }
 
 /// Input 1 is the result.
 void eluGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  const std::string below = d.mul(in[0], d.add(in[1], d.number(1)));
-  r.become("SelectV2", {d.greater(d.number(0), in[1]), below, in[0]});
+  Arithmetic f = arithmeticOf(r);
+  const std::string below = f.mul(in[0], f.add(in[1], f.number(1)));
+  r.become("SelectV2", {f.greater(f.number(0), in[1]), below, in[0]});
 }
 
 /// Input 1 is the result.
 void seluGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
+  Arithmetic f = arithmeticOf(r);
   constexpr double scale = 1.0507009873554804934, scaledAlpha = 1.7580993408473768600;
-  const std::string below = d.mul(in[0], d.add(in[1], d.number(scaledAlpha)));
-  r.become("SelectV2", {d.greater(d.number(0), in[1]), below, d.mul(in[0], d.number(scale))});
+  const std::string below = f.mul(in[0], f.add(in[1], f.number(scaledAlpha)));
+  r.become("SelectV2", {f.greater(f.number(0), in[1]), below, f.mul(in[0], f.number(scale))});
 }
 
 void softplusGradient(GraphRewriter &r, const Inputs &in) {
@@ -73,8 +66,8 @@ void softplusGradient(GraphRewriter &r, const Inputs &in) {
 }
 
 void softsignGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("RealDiv", {in[0], d.square(d.add(d.number(1), r.add("Abs", {in[1]})))});
+  Arithmetic f = arithmeticOf(r);
+  r.become("RealDiv", {in[0], f.square(f.add(f.number(1), f.abs(in[1])))});
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,28 +75,29 @@ void softsignGradient(GraphRewriter &r, const Inputs &in) {
 //===----------------------------------------------------------------------===//
 
 void sigmoidGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("Mul", {d.mul(in[1], in[0]), d.sub(d.number(1), in[0])});
+  Arithmetic f = arithmeticOf(r);
+  r.become("Mul", {f.mul(in[1], in[0]), f.sub(f.number(1), in[0])});
 }
 
 void tanhGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("Mul", {in[1], d.sub(d.number(1), d.square(in[0]))});
+  Arithmetic f = arithmeticOf(r);
+  r.become("Mul", {in[1], f.sub(f.number(1), f.square(in[0]))});
 }
 
 void sqrtGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("RealDiv", {d.mul(in[1], d.number(0.5)), in[0]});
+  Arithmetic f = arithmeticOf(r);
+  becomeUnlessZero(f, in[1], f.div(f.mul(in[1], f.number(0.5)), in[0]));
 }
 
 void rsqrtGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("Mul", {d.mul(in[1], d.number(-0.5)), d.mul(in[0], d.square(in[0]))});
+  Arithmetic f = arithmeticOf(r);
+  const Name cube = f.mul(in[0], f.square(in[0]));
+  becomeUnlessZero(f, in[1], f.mul(f.mul(in[1], f.number(-0.5)), cube));
 }
 
 void reciprocalGradient(GraphRewriter &r, const Inputs &in) {
-  Derivative d(r);
-  r.become("Mul", {r.add("Neg", {in[1]}), d.square(in[0])});
+  Arithmetic f = arithmeticOf(r);
+  becomeUnlessZero(f, in[1], f.mul(f.neg(in[1]), f.square(in[0])));
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,40 +128,44 @@ void normGradient(GraphRewriter &r, const Inputs &in) {
   if (!training || training->b() || !type || type->type() != pb::DT_FLOAT ||
       (format && format->s() != "NHWC"))
     return;
-  Derivative d(r);
-  const std::string root = r.add("Rsqrt", {d.add(in[4], d.number(epsilon ? epsilon->f() : 1e-4F))});
+  Arithmetic f = arithmeticOf(r);
+  const std::string root = r.add("Rsqrt", {f.add(in[4], f.number(epsilon ? epsilon->f() : 1e-4F))});
   const std::string axes = r.constant({0, 1, 2}), none = r.constant(ArrayRef<int32_t>{0});
-  const std::string byScale = r.add("Sum", {d.mul(in[0], d.mul(d.sub(in[1], in[3]), root)), axes});
-  const std::string byOffset = r.add("Sum", {in[0], axes}), byX = d.mul(in[0], d.mul(in[2], root)),
+  const std::string byScale = r.add("Sum", {f.mul(in[0], f.mul(f.sub(in[1], in[3]), root)), axes});
+  const std::string byOffset = r.add("Sum", {in[0], axes}), byX = f.mul(in[0], f.mul(in[2], root)),
                     empty = r.add("Fill", {none, r.constant(0.0F)});
   r.becomeAll({byX, byScale, byOffset, empty, empty},
               {pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT, pb::DT_FLOAT});
 }
 
 /// Inputs: the shapes of two operands. Outputs: the axes along which each was repeated to the other
-/// one's size. An axis of size 1 of both counts as well, as for TensorFlow.
+/// one's size. As for TensorFlow, an axis of size 1 of both counts as well, but equal shapes have
+/// no axes.
 void broadcastAxes(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *type = r.attribute("T");
   const pb::DataType index = type ? type->type() : pb::DT_INT32;
-  pb::AttrValue count, wide;
+  Arithmetic f(r, index);
+  pb::AttrValue count;
   count.set_i(2);
-  wide.set_type(index);
-  const std::string zero = r.number(0), one = r.add("Cast", {r.number(1)}, {{"DstT", &wide}});
-  const std::string ranks[] = {r.add("Size", {in[0]}), r.add("Size", {in[1]})};
-  const std::string rank = r.add("Maximum", {ranks[0], ranks[1]});
-  std::vector<std::string> axes;
+  const int32_t one = 1, first = 0, rest = -1;
+  const Name zero = r.number(0), size = f.of(r.number(1));
+  const Name ranks[] = {r.add("Size", {in[0]}), r.add("Size", {in[1]})};
+  const Name rank = f.max(ranks[0], ranks[1]);
+  std::vector<Name> shapes, axes;
   for (int operand : {0, 1}) {
-    const std::string missing = r.add(
-        "Fill",
-        {r.add("Reshape", {r.add("Sub", {rank, ranks[operand]}), r.constant(ArrayRef<int32_t>{1})}),
-         one});
-    const std::string shape = r.add("ConcatV2", {missing, in[operand], zero}, {{"N", &count}});
-    const int32_t rest = -1;
-    axes.push_back(r.add("Cast",
-                         {r.add("Reshape", {r.add("Where", {r.add("Equal", {shape, one})}),
-                                            r.constant(ArrayRef<int32_t>(rest))})},
-                         {{"DstT", &wide}}));
+    const Name missing =
+        r.add("Fill",
+              {r.add("Reshape", {f.sub(rank, ranks[operand]), r.constant(ArrayRef<int32_t>(one))}),
+               size});
+    shapes.push_back(r.add("ConcatV2", {missing, in[operand], zero}, {{"N", &count}}));
   }
+  const Name differs = r.add("LogicalOr", {r.add("NotEqual", {ranks[0], ranks[1]}),
+                                           r.add("Any", {r.add("NotEqual", {shapes[0], shapes[1]}),
+                                                         r.constant(ArrayRef<int32_t>(first))})});
+  for (const Name &shape : shapes)
+    axes.push_back(f.of(
+        r.add("Reshape", {r.add("Where", {r.add("LogicalAnd", {f.equal(shape, size), differs})}),
+                          r.constant(ArrayRef<int32_t>(rest))})));
   r.becomeAll(axes, {index, index});
 }
 
@@ -209,21 +207,21 @@ void partOffsets(GraphRewriter &r, const Inputs &in) {
 ArrayRef<Decomposed> gradientNodes() {
   static const Decomposed rows[] = {
       {"BiasAddGrad", 1, biasGradient, "Sum"},
-      {"BroadcastGradientArgs", 2, broadcastAxes, "Equal, Where"},
+      {"BroadcastGradientArgs", 2, broadcastAxes, "Equal, Any, Where"},
       {"ConcatOffset", 2, partOffsets, "OneHot, Mul, Add"},
       {"EluGrad", 2, eluGradient, "Mul, Select"},
       {"FusedBatchNormGradV3", 5, normGradient, "Sub, Mul, Sum; of floats, NHWC, not training"},
-      {"InvGrad", 2, reciprocalGradient, "Neg, Mul"},
+      {"InvGrad", 2, reciprocalGradient, "Neg, Mul, Select"},
       {"LeakyReluGrad", 2, leakyReluGradient, "Mul, Select"},
-      {"ReciprocalGrad", 2, reciprocalGradient, "Neg, Mul"},
-      {"Relu6Grad", 2, relu6Gradient, "Greater, Select"},
-      {"ReluGrad", 2, reluGradient, "Greater, Select"},
-      {"RsqrtGrad", 2, rsqrtGradient, "Mul"},
+      {"ReciprocalGrad", 2, reciprocalGradient, "Neg, Mul, Select"},
+      {"Relu6Grad", 2, relu6Gradient, "Greater, Mul"},
+      {"ReluGrad", 2, reluGradient, "Greater, Mul"},
+      {"RsqrtGrad", 2, rsqrtGradient, "Mul, Select"},
       {"SeluGrad", 2, seluGradient, "Mul, Select"},
       {"SigmoidGrad", 2, sigmoidGradient, "Sub, Mul"},
       {"SoftplusGrad", 2, softplusGradient, "Sigmoid, Mul"},
       {"SoftsignGrad", 2, softsignGradient, "Abs, RealDiv"},
-      {"SqrtGrad", 2, sqrtGradient, "Mul, RealDiv"},
+      {"SqrtGrad", 2, sqrtGradient, "Mul, RealDiv, Select"},
       {"StridedSliceGrad", 5, sliceGradient, "StridedSlice, ScatterNd"},
       {"TanhGrad", 2, tanhGradient, "Sub, Mul"},
   };

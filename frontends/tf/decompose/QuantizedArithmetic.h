@@ -6,11 +6,9 @@
 
 #include <optional>
 
-#include "frontends/tf/decompose/GraphRewriter.h"
+#include "frontends/tf/decompose/Arithmetic.h"
 
 namespace atc::tf_import {
-
-using Name = std::string;
 
 /// The integers of a quantized type.
 struct Integers {
@@ -50,48 +48,6 @@ inline Integers sums() { return *integersOf(pb::DT_QINT32); }
 /// The numbers at the ends of a range: scalars of f32.
 struct Range {
   Name min, max;
-};
-
-/// Adds nodes of arithmetic in one element type.
-class Arithmetic {
-public:
-  Arithmetic(GraphRewriter &r, pb::DataType type) : r(r), type(type) {}
-
-  //--- Constants and types.
-  Name number(double value) { return r.number(value, type); }
-  Name of(const Name &x) { return as(x, type); }
-  Name as(const Name &x, pb::DataType to) {
-    pb::AttrValue value;
-    value.set_type(to);
-    return r.add("Cast", {x}, {{"DstT", &value}});
-  }
-
-  //--- Arithmetic, with broadcasting.
-  Name add(const Name &a, const Name &b) { return r.add("AddV2", {a, b}); }
-  Name sub(const Name &a, const Name &b) { return r.add("Sub", {a, b}); }
-  Name mul(const Name &a, const Name &b) { return r.add("Mul", {a, b}); }
-  Name div(const Name &a, const Name &b) { return r.add("RealDiv", {a, b}); }
-  Name min(const Name &a, const Name &b) { return r.add("Minimum", {a, b}); }
-  Name max(const Name &a, const Name &b) { return r.add("Maximum", {a, b}); }
-  Name clamp(const Name &x, const Name &low, const Name &high) { return min(max(x, low), high); }
-  Name abs(const Name &x) { return r.add("Abs", {x}); }
-  Name floor(const Name &x) { return r.add("Floor", {x}); }
-  Name equal(const Name &a, const Name &b) { return r.add("Equal", {a, b}); }
-  Name greater(const Name &a, const Name &b) { return r.add("Greater", {a, b}); }
-  Name select(const Name &c, const Name &a, const Name &b) { return r.add("SelectV2", {c, a, b}); }
-  Name shiftRight(const Name &x, int count) { return r.add("RightShift", {x, number(count)}); }
-
-  /// Rounds halves away from 0. Adding 0.5 first would round what has no digits behind the point.
-  Name round(const Name &x) {
-    Name size = abs(x), whole = floor(size);
-    Name isUp = r.add("GreaterEqual", {sub(size, whole), number(0.5)});
-    return mul(r.add("Sign", {x}), add(whole, of(isUp)));
-  }
-
-  GraphRewriter &r;
-
-private:
-  pb::DataType type;
 };
 
 /// Returns a text attribute of the current node.

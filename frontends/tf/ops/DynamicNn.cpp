@@ -141,8 +141,37 @@ SmallVector<NamedAttribute> windowOfResult(NodeContext &n, const ImageLayout &la
           n.hostInts("pads", window->pads), n.hostInts("output_padding", behind)};
 }
 
-/// Input 0 states the result's size. Where that is known only when the model runs, the size is the
-/// one of an image that the strides divide, and a run that states another one fails.
+/// Cuts the pixels that pads hide off a transposed convolution [n, c, spatial...] without pads that
+/// has `strides` - 1 pixels of zeros behind it. Its spatial dims become `wanted`, or others where a
+/// convolution of those dims does not have the dims of the image.
+Value cutToSize(NodeContext &n, const ImageLayout &layout, Value whole, Value filter,
+                Value wanted) {
+  TensorMath m(n);
+  const int64_t dims = layout.rank - 2;
+  const SmallVector<int64_t> strides = layout.spatial(n, "strides");
+  const std::string padding = n.stringAttr("padding", "VALID");
+  auto same = [&](int64_t value) { return n.intList(SmallVector<int64_t>(dims, value)); };
+  Value more = m.sub(n.intList(strides), same(1)), size = m.sub(m.dims(whole, 2, 2 + dims), more);
+  Value first = same(0), min = size;
+  if (padding == "SAME") {
+    Value taps = m.sub(m.dims(filter, 0, dims), same(1));
+    min = m.sub(size, m.mul(taps, n.intList(layout.spatial(n, "dilations"))));
+    first = m.div(m.max(m.sub(size, wanted), same(0)), same(2));
+  } else if (padding == "EXPLICIT") {
+    SmallVector<int64_t> all = n.intsAttr("explicit_paddings"), before, behind;
+    for (int64_t dim = 0; dim < dims; ++dim) {
+      before.push_back(all[2 * layout.spatialAxis(dim)]);
+      behind.push_back(all[2 * layout.spatialAxis(dim) + 1]);
+    }
+    first = n.intList(before);
+    min = m.sub(m.sub(size, first), n.intList(behind));
+  }
+  Value last = m.add(first, m.clamp(wanted, min, m.add(min, more)));
+  return n.callHost(
+      "Slice", {whole, first, last, n.intList(llvm::to_vector(llvm::seq<int64_t>(2, 2 + dims)))});
+}
+
+/// Input 0 states the result's size, which may be known only when the model runs.
 template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeContext &n) {
   Value filter = withRank(n, 1, rank), image = withRank(n, 2, rank);
   ImageLayout layout(n, rank);
@@ -152,30 +181,29 @@ template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeC
   if (n.failed())
     return;
   // The shape may leave out batch and channels.
-  const bool isWhole = NodeContext::isStatic(wanted) && n.shape(wanted)[0] == rank;
+  const bool hasCount = NodeContext::isStatic(wanted);
+  const bool isWhole = hasCount && n.shape(wanted)[0] == rank;
+  if (hasCount && !isWhole && n.shape(wanted)[0] != rank - 2)
+    return n.failInput(0, "has " + Twine(n.shape(wanted)[0]) + " dims, expected " + Twine(rank));
   const bool hasKernel = NodeContext::isStatic(filter);
-  SmallVector<int64_t> kernel, behind;
-  if (hasKernel)
-    kernel.assign(n.shape(filter).begin(), n.shape(filter).begin() + rank - 2);
-  SmallVector<NamedAttribute> attributes;
   // A shape is often known but for the batch.
   SmallVector<int64_t> elements = knownElements(n.input(0)), spatial;
-  if (isWhole || static_cast<int64_t>(elements.size()) == rank - 2)
-    for (size_t dim = 0; dim < rank - 2 && dim < elements.size(); ++dim)
+  if (elements.size() == (isWhole ? rank : rank - 2))
+    for (size_t dim = 0; dim < rank - 2; ++dim)
       spatial.push_back(elements[isWhole ? layout.spatialAxis(dim) : dim]);
-  if (hasKernel && spatial.size() == rank - 2 && !ShapedType::isDynamicShape(spatial)) {
-    attributes = windowOfResult(n, layout, kernel, spatial);
+  const bool isKnown =
+      hasKernel && spatial.size() == rank - 2 && !ShapedType::isDynamicShape(spatial);
+  SmallVector<NamedAttribute> attributes;
+  if (isKnown) {
+    attributes = windowOfResult(n, layout, n.shape(filter).take_front(rank - 2), spatial);
   } else {
-    attributes = windowOf(n, layout);
-    SmallVector<int64_t> strides = layout.spatial(n, "strides"),
-                         dilations = layout.spatial(n, "dilations");
-    // Without pads the strides pass what a smaller filter leaves behind the last pixel.
-    if (hasKernel && n.stringAttr("padding", "VALID") == "VALID" && !n.failed()) {
-      for (int64_t dim = 0; dim < rank - 2; ++dim)
-        behind.push_back(
-            std::max<int64_t>(strides[dim] - (kernel[dim] - 1) * dilations[dim] - 1, 0));
-      attributes.push_back(n.hostInts("output_padding", behind));
-    }
+    windowOf(n, layout); // checks the padding
+    SmallVector<int64_t> strides = layout.spatial(n, "strides"), more;
+    for (int64_t stride : strides)
+      more.push_back(stride - 1);
+    attributes = {n.hostInts("strides", strides),
+                  n.hostInts("dilations", layout.spatial(n, "dilations")),
+                  n.hostInts("output_padding", more)};
   }
   if (n.failed())
     return;
@@ -189,6 +217,20 @@ template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeC
     attributes.push_back(n.hostInts("group", {shape[2]}));
   }
   Value result = n.callHost("ConvTranspose", {layout.toCanonical(n, image), weights}, attributes);
+  if (!isKnown) {
+    TensorMath m(n);
+    Value size = wanted;
+    if (!hasCount || isWhole) {
+      // Of the two dims more, one is in front of the spatial ones or both are.
+      Value count = n.intList(rank - 2), two = m.sub(m.dims(wanted, 0, 1), count);
+      Value first = m.div(m.mul(two, n.intList(layout.spatialAxis(0))), n.intList(2));
+      size = n.callHost("Slice", {wanted, first, m.add(first, count), n.intList(0)});
+    }
+    result = cutToSize(n, layout, result, filter, size);
+    // A run that asks for a size that the image does not give fails.
+    if (!isWhole)
+      result = m.reshape(result, m.concat({m.dims(result, 0, 2), size}, 0));
+  }
   Value output = layout.fromCanonical(n, result);
   if (isWhole)
     output = withKnownDims(n, n.callHost("Reshape", {output, wanted}), elements, 0);

@@ -168,7 +168,8 @@ void importMatMul(NodeContext &n) {
   const Type sums = typeOfSums(n);
   if (n.failed())
     return;
-  if (isProductOfBytes(lhs, rhs, sums) && n.rank(rhs) == 2 && matchPattern(rhs, m_Constant())) {
+  if (isProductOfBytes(lhs, rhs, sums) && n.rank(rhs) == 2 && n.shape(rhs)[0] != 0 &&
+      matchPattern(rhs, m_Constant())) {
     SmallVector<int64_t> shape(n.shape(lhs));
     shape.back() = n.shape(rhs)[1];
     return n.setOutput(n.createTyped<graph::IntegerFullyConnectedOp>(

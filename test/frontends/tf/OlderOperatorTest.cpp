@@ -266,6 +266,12 @@ TEST_CASE("Sums of a product of bytes are wider than these") {
     // Bytes stay bytes.
     graph.main().walk([](Operation *op) { CHECK(op->getName().stripDialect() != "cast"); });
   }
+  Graph empty;
+  empty.input("x", "INT8", {2, 0}).constant("w", "INT8", {0, 3}, {});
+  empty.node("BatchMatMulV3", "x w", "Ta type: DT_INT8; Tb type: DT_INT8; Tout type: DT_INT32");
+  empty.import("y");
+  CHECK(cast<RankedTensorType>(empty.main().getResultTypes()[0]).getShape() ==
+        ArrayRef<int64_t>{2, 3});
 }
 
 TEST_CASE("Gradients inside a model") {
@@ -289,12 +295,28 @@ TEST_CASE("Gradients inside a model") {
   CHECK(ofOne("SqrtGrad", results, slopes) == Numbers{1, 4, 1.5});
   CHECK(ofOne("RsqrtGrad", results, slopes) == Numbers{-.0625, -.015625, -1.5});
   CHECK(ofOne("ReciprocalGrad", results, slopes) == Numbers{-.25, -.125, -3});
+  // A gradient of 0 stays 0 where the derivative is infinite; an infinite one is not masked.
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(ofOne("SqrtGrad", {0, 0, 1}, {0, 1, 0}) == Numbers{0, infinity, 0});
+  for (const std::string op : {"RsqrtGrad", "ReciprocalGrad", "InvGrad"})
+    CHECK(ofOne(op, {infinity, infinity, 1}, {0, 1, 0}) == Numbers{0, -infinity, 0});
+  for (const std::string op : {"ReluGrad", "Relu6Grad"}) {
+    const Numbers masked = ofOne(op, {infinity, infinity, 1}, {-1, 1, 2});
+    CHECK(std::isnan(masked[0]));
+    CHECK(masked[1] == infinity);
+  }
+  Graph wide;
+  wide.constant("y", "DOUBLE", {1}, {0}).constant("dy", "DOUBLE", {1}, {3});
+  wide.node("SeluGrad", "dy y", "T type: DT_DOUBLE", "z");
+  CHECK(std::abs(wide.evaluate("z")[0] - 3 * 1.0507009873554804934) < 1e-12);
   Graph shapes;
   shapes.ints("a", {3}, {3, 1, 4}).ints("b", {2}, {2, 1}).ints("axis", {}, {-1});
   shapes.ints("p", {2}, {2, 3}).ints("q", {2}, {2, 4});
   shapes.node("BroadcastGradientArgs", "a b", "T type: DT_INT32", "axes");
   CHECK(shapes.evaluate("axes") == Numbers{1});
   CHECK(shapes.evaluate("axes:1") == Numbers{0, 2});
+  shapes.node("BroadcastGradientArgs", "a a", "T type: DT_INT32", "none");
+  CHECK(shapes.evaluate("none").empty());
   shapes.node("ConcatOffset", "axis p q p", "N i: 3; shape_type type: DT_INT32");
   CHECK(shapes.evaluate() == Numbers{0, 0});
   CHECK(shapes.evaluate("y:2") == Numbers{0, 7});
@@ -314,6 +336,14 @@ TEST_CASE("Gradients inside a model") {
   CHECK(norm.evaluate() == Numbers{.125, .25});
   CHECK(norm.evaluate("y:1") == Numbers{2.5});
   CHECK(norm.evaluate("y:2") == Numbers{3});
+}
+
+TEST_CASE("Sizes of transposed convolutions that are known at run time") {
+  Graph graph;
+  graph.input("s", "INT32", {3}).input("x", "FLOAT", {-1, -1, -1, 1});
+  graph.floats("w", {1, 1, 1, 1}, {1});
+  graph.node("Conv2DBackpropInput", "s w x", "strides list { i: [1, 2, 2, 1] }; padding s: 'SAME'");
+  CHECK_THAT(graph.errorText(), Catch::Contains("has 3 dims, expected 4"));
 }
 
 TEST_CASE("Positions of the largest elements have the stated type") {

@@ -46,5 +46,22 @@ def transposed_batch():
     return run
 
 
+@network(np.array([2, 5, 10, 2], "i4"), np.array([7, 12], "i4"), values(2, 3, 4, 3),
+         shapes=[(None,), (None,), (None, None, None, 3)], folder="numbers")
+def transposed_sizes():
+    """The results' sizes are inputs: all dims, and height and width."""
+    def run(whole, spatial, image):
+        def transposed(size, kernel, padding, explicit=()):
+            return tf.raw_ops.Conv2DBackpropInput(
+                input_sizes=size, filter=tf.constant(values(*kernel, 2, 3)), out_backprop=image,
+                strides=[1, 2, 3, 1], padding=padding, explicit_paddings=explicit)
+        four, two = tf.reshape(whole, [4]), tf.reshape(spatial, [2])
+        return (transposed(whole, (3, 3), "SAME"), transposed(four, (1, 2), "SAME"),
+                transposed(four, (3, 3), "EXPLICIT", [0, 0, 1, 1, 1, 2, 0, 0]),
+                transposed(spatial, (3, 2), "VALID"),
+                transposed(two, (2, 3), "VALID"))
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()
