@@ -111,16 +111,19 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
     small, so that folding does not increase the size of a model considerably,
     or where a weight of a convolution or product is made of it. All ops that
     a run of the pass folds together take at most `max-work` multiplications,
-    comparisons or copies, and `max-work-per-element` more per element of the
-    constants that are not all one number: what takes more is left to each run.
+    and `max-work-per-element` more per element of the constants that are not
+    all one number: what takes more is left to each run. An element that is
+    computed or read counts as 16 of them, each function such as exp as 16 more.
   }];
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"16777216",
            "Largest result that is folded, in elements">,
     Option<"maxGrownElements", "max-grown-elements", "int64_t", /*default=*/"1024",
            "Largest result that is folded when it is larger than the operands">,
     Option<"maxWork", "max-work", "int64_t", /*default=*/"4294967296",
-           "Most multiplications, comparisons or copies of all folded ops">,
+           "Max multiplications of all folded ops; an element is 16, a function 16 more">,
     Option<"maxWorkPerElement", "max-work-per-element", "int64_t", /*default=*/"4096",
            "How many more per element of constants that are not all one number">];
   let statistics = [Statistic<"numFolded", "num-folded", "Number of ops folded">];

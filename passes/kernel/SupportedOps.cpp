@@ -9,6 +9,7 @@
 #include "dialects/graph/DerivedConstants.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -75,8 +76,30 @@ std::string contractionError(Operation *op) {
   return element.isF32() ? "" : "it computes on float32 only, not on " + nameOf(element);
 }
 
+/// Returns whether a value depends on constants only, so that graph-fold-constants could have
+/// computed it.
+bool isOfConstants(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op || (op->getNumOperands() == 0 && !isa<graph::ConstantOp>(op)))
+      return false;
+    values.insert(op->operand_begin(), op->operand_end());
+  }
+  return true;
+}
+
 std::string weightError(Value weight, StringRef what) {
-  return !weight || isKnown(weight) ? "" : ("the " + what + " must be a constant").str();
+  if (!weight || isKnown(weight))
+    return "";
+  if (isOfConstants(weight))
+    return ("the " + what +
+            " is computed of constants, but with more work or elements than max-work or "
+            "max-elements of graph-fold-constants allow at compile time; store the computed " +
+            what + " in the model")
+        .str();
+  return ("the " + what + " must be a constant").str();
 }
 
 std::string imageError(Operation *op) {

@@ -193,6 +193,8 @@ def test_huge_tensors_take_no_time(op, target, tmp_path):
 MUCH_WORK = {
     "MatMul": ([("a", [1000, 20000], 1.0), ("b", [20000, 1000], 1.0)], ["a", "b"], {}),
     "Conv": ([("a", [1, 1, 200000], 1.0), ("b", [1, 1, 200000], 1.0)], ["a", "b"], {"pads": [100000] * 2}),
+    "ReduceSum": ([("a", [1 << 29], 1.0)], ["a"], {"keepdims": 0}),
+    "Pow": ([("a", [1 << 24], 1.5), ("b", [1], 1.01)], ["a", "b"], {}),
     "LRN": ([("a", [1, 260000, 1, 1], 1.0)], ["a"], {"size": 260001}),
     "TfIdfVectorizer": ([("a", [200000], 1)], ["a"], {
         "max_gram_length": 2, "min_gram_length": 2, "max_skip_count": 200000, "mode": "TF",
@@ -211,6 +213,10 @@ def test_what_constants_make_is_left_to_runs(op, tmp_path):
         shapes.append(helper.make_tensor(f"{name}_dims", TensorProto.INT64, [len(dims)], dims))
         nodes.append(helper.make_node("ConstantOfShape", [f"{name}_dims"], [name],
                                       value=helper.make_tensor("value", kind, [1], [value])))
+    # Of elements, a chain: one such op alone is fast enough.
+    for i in range(250 if op == "Pow" else 0):
+        nodes.append(helper.make_node(op, inputs, [f"p{i}"], **attributes))
+        inputs = [f"p{i}", *inputs[1:]]
     graph = helper.make_graph(
         [*nodes, helper.make_node(op, inputs, ["y"], **attributes)], "work", [],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], shapes)

@@ -2,10 +2,11 @@
 
 // Everything that has no lowering is listed at once, with the name of the node.
 
-// CHECK: E10055: the CPU backend does not support 3 operators:
+// CHECK: E10055: the CPU backend does not support 4 operators:
 // CHECK-NEXT: conv_f16 (graph.conv of float16 [1,16,4,4], float16 [16,16,1,1]): it computes on float32 only, not on float16
 // CHECK-NEXT: up (graph.conv_transpose of float32 [1,16,4,4], float32 [16,16,2,2]): there is no kernel for it
 // CHECK-NEXT: filter (graph.conv of {{.*}}): the filter must be a constant
+// CHECK-NEXT: computed (graph.conv of {{.*}}): the filter is computed of constants, but with more work or elements than max-work or max-elements of graph-fold-constants allow at compile time; store the computed filter in the model
 #blocked = #graph.layout<block = 16, halo = [0, 0, 0, 0]>
 func.func @main(%x: tensor<1x16x4x4xf16, #blocked>, %y: tensor<1x16x4x4xf32>, %z: tensor<1x16x4x4xf32, #blocked>, %f: tensor<16x16x1x1xf32>) {
   %w = graph.constant dense<1.0> : tensor<16x16x1x1xf16>
@@ -13,6 +14,10 @@ func.func @main(%x: tensor<1x16x4x4xf16, #blocked>, %y: tensor<1x16x4x4xf32>, %z
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x4x4xf16, #blocked>, tensor<16x16x1x1xf16>) -> tensor<1x16x4x4xf16, #blocked> loc("conv_f16")
   %1 = graph.conv_transpose %y, %v {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x4x4xf32>, tensor<16x16x2x2xf32>) -> tensor<1x16x8x8xf32> loc("up")
   %2 = graph.conv %z, %f {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x4x4xf32, #blocked>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32, #blocked> loc("filter")
+  %a = graph.constant dense<1.0> : tensor<16x16xf32>
+  %product = graph.matmul %a, %a : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %computed = graph.reshape %product : (tensor<16x16xf32>) -> tensor<16x16x1x1xf32>
+  %3 = graph.conv %z, %computed {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x16x4x4xf32, #blocked>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32, #blocked> loc("computed")
   return
 }
 

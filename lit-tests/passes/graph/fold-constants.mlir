@@ -1,8 +1,10 @@
 // RUN: atc-opt %s --graph-fold-constants --split-input-file | FileCheck %s
 // RUN: atc-opt %s --graph-fold-constants=max-elements=2 --split-input-file | FileCheck %s --check-prefix=MAX2
 // RUN: atc-opt %s --graph-fold-constants=max-grown-elements=2000 --split-input-file | FileCheck %s --check-prefix=GROWN
-// RUN: atc-opt %s --graph-fold-constants="max-work=5 max-work-per-element=0" --split-input-file | FileCheck %s --check-prefix=WORK
-// RUN: atc-opt %s --graph-fold-constants="max-work=0 max-work-per-element=1" --split-input-file | FileCheck %s --check-prefix=SHARE
+// RUN: atc-opt %s --graph-fold-constants="max-work=100 max-work-per-element=0" --split-input-file | FileCheck %s --check-prefix=WORK
+// RUN: atc-opt %s --graph-fold-constants="max-work=0 max-work-per-element=30" --split-input-file | FileCheck %s --check-prefix=SHARE
+// RUN: atc-opt %s --graph-fold-constants="max-work=290 max-work-per-element=0" --split-input-file | FileCheck %s --check-prefix=PRODUCTS
+// RUN: atc-opt %s --graph-fold-constants="max-work=1200000" --graph-fold-constants="max-work=1200000" --mlir-elide-resource-strings-if-larger=16 --split-input-file | FileCheck %s --check-prefix=TWICE
 
 // CHECK-LABEL: func @chain
 // CHECK-NEXT: %[[C:.*]] = graph.constant dense<[3.000000e+00, -5.000000e+00, 1.300000e+01]> : tensor<3xf32>
@@ -157,17 +159,77 @@ func.func @indices() -> tensor<64x64xi64> {
 // -----
 
 // The work of a product counts its columns, that of a convolution its filter, that of a pool its
-// window, whatever their results have.
-// WORK-LABEL: func @products
-// WORK: graph.matmul
-// WORK: graph.conv
-// WORK: graph.max_pool
-func.func @products() -> (tensor<2x2xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) {
-  %a = graph.constant dense<1.0> : tensor<2x3xf32>
-  %b = graph.constant dense<1.0> : tensor<3x2xf32>
+// window, and not only the 18 elements that each of them reads.
+// PRODUCTS-LABEL: func @products
+// PRODUCTS: graph.matmul
+// PRODUCTS: graph.conv
+// PRODUCTS: graph.max_pool
+// CHECK-LABEL: func @products
+// CHECK-NOT: graph.{{matmul|conv|max_pool}}
+func.func @products() -> (tensor<3x3xf32>, tensor<1x1x1x1xf32>, tensor<1x2x1x1xf32>) {
+  %a = graph.constant dense<1.0> : tensor<3x3xf32>
   %x = graph.constant dense<1.0> : tensor<1x1x3x3xf32>
-  %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %p = graph.constant dense<1.0> : tensor<1x2x3x3xf32>
+  %0 = graph.matmul %a, %a : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
   %1 = graph.conv %x, %x {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, groups = 1} : (tensor<1x1x3x3xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x1x1xf32>
-  %2 = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x3x3xf32>) -> tensor<1x1x1x1xf32>
-  return %0, %1, %2 : tensor<2x2xf32>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>
+  %2 = graph.max_pool %p {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x3x3xf32>) -> tensor<1x2x1x1xf32>
+  return %0, %1, %2 : tensor<3x3xf32>, tensor<1x1x1x1xf32>, tensor<1x2x1x1xf32>
+}
+
+// -----
+
+// The work of a reduction counts what it reads, that of a function, also in a map, is more than that
+// of a sum; of what is only moved the result counts.
+// WORK-LABEL: func @elements
+// WORK: graph.reduce
+// WORK: graph.pow
+// WORK: graph.map
+// WORK-NOT: graph.{{slice|mul}}
+// WORK: return
+func.func @elements() -> (tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) {
+  %a = graph.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<7xf32>
+  %b = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %c = graph.constant dense<2.0> : tensor<1xf32>
+  %0 = graph.reduce %a {axes = array<i64: 0>, kind = #graph<reduce_kind sum>} : (tensor<7xf32>) -> tensor<1xf32>
+  %1 = graph.pow %b, %c : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %2 = graph.map %b : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%e: f32):
+    %power = math.exp %e : f32
+    graph.yield %power : f32
+  }
+  %3 = graph.slice %a {starts = array<i64: 1>, sizes = array<i64: 1>, steps = array<i64: 1>} : (tensor<7xf32>) -> tensor<1xf32>
+  %4 = graph.mul %b, %c : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return %0, %1, %2, %3, %4 : tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Where all elements of the operands are one number, those of the result are, too, and only one is
+// computed.
+// WORK-LABEL: func @all_one
+// WORK-DAG: graph.constant dense<2.250000e+00> : tensor<64x4xf32>
+// WORK-DAG: graph.constant dense<3.000000e+00> : tensor<64xf32>
+// WORK-DAG: graph.constant dense<true> : tensor<64x4xi1>
+// WORK-NEXT: return
+func.func @all_one() -> (tensor<64x4xf32>, tensor<64xf32>, tensor<64x4xi1>) {
+  %a = graph.constant dense<1.5> : tensor<64x2xf32>
+  %b = graph.constant dense<1.5> : tensor<64x4xf32>
+  %c = graph.constant dense<2.0> : tensor<1xf32>
+  %0 = graph.pow %b, %c : (tensor<64x4xf32>, tensor<1xf32>) -> tensor<64x4xf32>
+  %1 = graph.reduce %a {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind sum>} : (tensor<64x2xf32>) -> tensor<64xf32>
+  %2 = graph.compare %b, %c {predicate = #graph<compare_predicate lt>} : (tensor<64x4xf32>, tensor<1xf32>) -> tensor<64x4xi1>
+  return %0, %1, %2 : tensor<64x4xf32>, tensor<64xf32>, tensor<64x4xi1>
+}
+
+// -----
+
+// A second run of the pass has only what the first has left, and no share for what that has made.
+// TWICE-LABEL: func @runs
+// TWICE-NOT: graph.log_softmax
+// TWICE: graph.softmax
+func.func @runs() -> tensor<70000xf32> {
+  %a = graph.constant dense<1.5> : tensor<70000xf32>
+  %0 = graph.log_softmax %a {axis = 0 : i64} : (tensor<70000xf32>) -> tensor<70000xf32>
+  %1 = graph.softmax %0 {axis = 0 : i64} : (tensor<70000xf32>) -> tensor<70000xf32>
+  return %1 : tensor<70000xf32>
 }
