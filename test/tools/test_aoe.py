@@ -212,8 +212,9 @@ def test_weights_are_prefetched_so_late_that_they_stay(tmp_path):
 
 def test_a_range_of_layers_is_interleaved_and_the_rest_is_not(tmp_path):
     """Large layers gain from parts of the batch, and small ones, whose weights each part loads, do not."""
-    np, onnx = pytest.importorskip("numpy"), pytest.importorskip("onnx")
-    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    pytest.importorskip("onnx")
+    import numpy as np
+    from onnx import helper, numpy_helper
     nodes, weights, source, channels = [], [], "x", 3
     random = np.random.default_rng(0)
     for i, (filters, stride) in enumerate([(32, 2), (64, 2), (64, 1), (128, 2), (128, 2)]):
