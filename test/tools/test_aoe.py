@@ -210,6 +210,31 @@ def test_weights_are_prefetched_so_late_that_they_stay(tmp_path):
         assert outputs(tmp_path / "late.om") == own
 
 
+def test_a_range_of_layers_is_interleaved_and_the_rest_is_not(tmp_path):
+    """Large layers gain from parts of the batch, and small ones, whose weights each part loads, do not."""
+    pytest.importorskip("onnx")
+    import numpy as np
+    from onnx import helper, numpy_helper
+    nodes, weights, source, channels = [], [], "x", 3
+    random = np.random.default_rng(0)
+    for i, (filters, stride) in enumerate([(32, 2), (64, 2), (64, 1), (128, 2), (128, 2)]):
+        weight = random.standard_normal((filters, channels, 3, 3)) / np.sqrt(9 * channels)
+        weights.append(numpy_helper.from_array(weight.astype(np.float32), f"w{i}"))
+        nodes += [helper.make_node("Conv", [source, f"w{i}"], [f"c{i}"], pads=[1] * 4, strides=[stride] * 2),
+                  helper.make_node("Sigmoid", [f"c{i}"], [f"s{i}"]),
+                  helper.make_node("Mul", [f"c{i}", f"s{i}"], [f"m{i}"])]
+        source, channels = f"m{i}", filters
+    nodes.append(helper.make_node("GlobalAveragePool", [source], ["y"]))
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [4, 3, 128, 128])],
+                              [helper.make_tensor_value_info("y", 1, None)], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    run("aoe", f"--model={tmp_path / 'm.onnx'}", "--framework=5", "--soc_version=Ascend910B1", "--job_type=1",
+        f"--output={tmp_path / 'tuned'}", "--tune_trials=40")
+    groups = [choice for choice in re.findall(r'"choice":"([^"]*)"', bank_of(tmp_path).read_text()) if "/" in choice]
+    assert len(groups) == 1 and {part.endswith("i") for part in groups[0].split()} == {True, False}, groups
+
+
 def test_banks_merge_in_any_order(tuned, tmp_path):
     folder, _, _ = tuned
     lines = bank_of(folder).read_text().splitlines(keepends=True)
