@@ -206,7 +206,7 @@ const char *HostMachine::nameAt(uint32_t place) const {
 }
 
 om_status HostMachine::call(uint32_t index) {
-  const CallPlan &prepared = calls[index - plan.firstCall];
+  CallPlan &prepared = calls[index - plan.firstCall];
   table = model.hostPlan.calls[index];
   for (uint32_t i = 0; i < table->inputs()->size(); ++i) {
     const int32_t slot = table->inputs()->Get(i);
@@ -230,6 +230,8 @@ om_status HostMachine::call(uint32_t index) {
   current.body = prepared.body;
   current.machine = this;
   endsFirst = model.hostPlan.endsFirst[index];
+  sharedRuns = std::begin(prepared.sharedRuns);
+  endOfSharedRuns = std::end(prepared.sharedRuns);
   // A kernel has nothing to clean up when it is left (abi/HostKernel.h).
   if (_setjmp(leftKernel) == 0)
     prepared.kernel(&current);

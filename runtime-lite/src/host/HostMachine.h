@@ -53,6 +53,9 @@ private:
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
     bool takesRoom; ///< inputs need not be dense
+    /// Of the first regions of parallel tasks: the runs for which all threads begin at once,
+    /// because the tasks took long when they were measured.
+    uint8_t sharedRuns[4];
   };
   /// A collective that has begun.
   struct Pending {
@@ -166,6 +169,8 @@ private:
   uint64_t textRoom = 0;                            ///< bytes left in the first of `texts`
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; ///< tasks may ask for memory, too
   bool inParallel = false;
+  uint8_t *sharedRuns = nullptr; ///< of the next region of parallel tasks of the call
+  uint8_t *endOfSharedRuns = nullptr;
   jmp_buf leftKernel;
   om_status failed = OM_OK;
   om_error *error = nullptr; ///< of the run

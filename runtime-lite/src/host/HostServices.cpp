@@ -299,11 +299,13 @@ void *HostMachine::Services::scratch(Call *call, uint64_t bytes) {
 }
 
 /// Runs a first chunk and measures it, because the cost of a task is not known: the rest is shared
-/// where it pays to wake threads. Where a run has a deadline, the rest is run in chunks on one
-/// thread, too.
+/// where it pays to wake threads. One of four tasks that runs alone costs half as much as all of
+/// them on two threads, so that a region whose tasks took long is not measured in the next runs.
+/// Where a run has a deadline, the rest is run in chunks on one thread, too.
 void HostMachine::Services::parallel(Call *call, int64_t tasks,
                                      void (*task)(void *, int64_t, int64_t), void *arg) {
   constexpr int64_t firstPart = 64, piecesPerThread = 4, watchedPieces = 1024;
+  constexpr uint8_t unmeasuredRuns = 15;
   HostMachine &machine = of(call);
   const Limits &limits = machine.session.limits;
   const int64_t threads = machine.session.threads();
@@ -323,13 +325,19 @@ void HostMachine::Services::parallel(Call *call, int64_t tasks,
     const bool watched = limits.hasDeadline();
     if (tasks == 1 || (threads == 1 && !watched))
       return task(arg, 0, tasks);
-    if (machine.serialNanoseconds) {
+    uint8_t none = 0;
+    uint8_t &sharedRuns =
+        machine.sharedRuns == machine.endOfSharedRuns ? none : *machine.sharedRuns++;
+    if (sharedRuns) {
+      --sharedRuns;
+    } else if (machine.serialNanoseconds) {
       rest.begin = tasks < firstPart ? 1 : tasks / firstPart;
       const uint64_t before = nowNanoseconds();
       task(arg, 0, rest.begin);
       const uint64_t took = nowNanoseconds() - before;
       if (took * static_cast<uint64_t>(tasks / rest.begin) < machine.serialNanoseconds)
         return task(arg, rest.begin, tasks);
+      sharedRuns = unmeasuredRuns;
     }
     const int64_t left = tasks - rest.begin;
     int64_t pieces = watched ? watchedPieces : threads * piecesPerThread;
