@@ -124,6 +124,18 @@ TEST_CASE("each task runs once on all threads, and tasks may start others") {
     }
 }
 
+TEST_CASE("tasks that took long are not measured alone in the next runs") {
+  HostTestModel test(image());
+  test.output("met", test.make("host_meet", {test.input("n", OM_I64, {})}));
+  Ready ready(test, "host-meet.om", threads(2, /*serialCost=*/1000));
+  const int64_t shortWait = 1000000, longWait = int64_t(1) << 34;
+  CHECK(*ready.good({number(shortWait)})[0].data<int64_t>() == 1);
+  for (int run = 0; run < 15; ++run)
+    REQUIRE(*ready.good({number(longWait)})[0].data<int64_t>() == 2);
+  // They may have become short.
+  CHECK(*ready.good({number(shortWait)})[0].data<int64_t>() == 1);
+}
+
 TEST_CASE("what fails in a run is said with the node, and the session goes on") {
   HostTestModel test(image());
   const int32_t n = test.input("n", OM_I64, {}), x = test.input("x", OM_F32, {-1});

@@ -308,6 +308,32 @@ void host_slow_tasks(Call *call) {
   call->host->forward(call, 0, call->inputs[0]);
 }
 
+/// How many of two tasks have begun before one ends; each waits for the other, for n steps at most.
+void host_meet(Call *call) {
+  struct Arg {
+    int64_t steps;
+    int32_t begun = 0, met = 0;
+  } arg = {*data<int64_t>(call->inputs[0])};
+  call->host->parallel(
+      call, 2,
+      [](void *given, int64_t begin, int64_t end) {
+        Arg &a = *static_cast<Arg *>(given);
+        for (int64_t i = begin; i < end; ++i) {
+          __atomic_fetch_add(&a.begun, 1, __ATOMIC_SEQ_CST);
+          for (int64_t step = 0; step < a.steps; ++step)
+            if (__atomic_load_n(&a.begun, __ATOMIC_SEQ_CST) == 2)
+              break;
+          // The second of tasks that run one after the other finds both begun, too.
+          if (i == 0)
+            a.met = __atomic_load_n(&a.begun, __ATOMIC_SEQ_CST);
+        }
+      },
+      &arg);
+  const int64_t one = 1;
+  if (int64_t *y = result<int64_t>(call, 0, I64, 1, &one))
+    y[0] = arg.met;
+}
+
 /// n, and n tasks of which the last fails; what comes behind them must not run.
 void host_task_fails(Call *call) {
   const int64_t n = *data<int64_t>(call->inputs[0]);
