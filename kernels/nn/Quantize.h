@@ -33,9 +33,9 @@ template <typename T> struct Multiplied {
   float min, max; ///< the numbers that become the minimum and the maximum
   float zero;
   T operator()(float x) const {
-    // Cut in front of the products, which are finite then.
-    const float above = x >= min ? x : min, cut = above > max ? max : above;
-    const float quotient = __builtin_fmaf(cut, reciprocal.high, cut * reciprocal.low);
+    // Clamped in front of the products, which are finite then.
+    const float above = x >= min ? x : min, clamped = above > max ? max : above;
+    const float quotient = __builtin_fmaf(clamped, reciprocal.high, clamped * reciprocal.low);
     return T(int32_t(__builtin_rintf(quotient) + zero));
   }
 };

@@ -44,13 +44,13 @@ const volatile char *shortened() {
 
 /// Runs `body` as a tool of its own, with 40 files that are to be removed at its end.
 template <typename Body> Ended ended(Body body) {
-  char position[] = "/tmp/openatc-interruption-XXXXXX";
-  REQUIRE(mkdtemp(position));
-  const std::string folder = position;
+  char path[] = "/tmp/openatc-interruption-XXXXXX";
+  REQUIRE(mkdtemp(path));
+  const std::string folder = path;
   const pid_t child = fork();
   if (child == 0) {
     const int errors = open((folder + "/errors").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (chdir(position) != 0 || dup2(errors, STDERR_FILENO) < 0)
+    if (chdir(path) != 0 || dup2(errors, STDERR_FILENO) < 0)
       _exit(99);
     alarm(30); // a tool that waits forever fails the test
     endInOrder("tested");

@@ -76,7 +76,35 @@ aclError route(const Routes &routes, const std::vector<char *> &at) {
   return ACL_SUCCESS;
 }
 
-/// What steps make that move tokens.
+/// The arguments of MoeInitRoutingV2, with quantized rows as well, on which rows are kept.
+struct RoutingArguments {
+  int64_t activeNum, capacity, experts, dropPadMode, countsFlag;
+
+  bool isPadded() const { return dropPadMode == 1; }
+  bool areGood() const {
+    return dropPadMode >= 0 && dropPadMode <= 1 && countsFlag >= 0 && countsFlag <= 2 &&
+           activeNum >= 0 && experts >= 0 && !((isPadded() || countsFlag) && experts < 1) &&
+           !(isPadded() && capacity < 1);
+  }
+  /// Returns the routes of tokens whose `choices` are all their experts, and sets the dims of the
+  /// rows that are moved.
+  Routes routes(Plan &plan, int64_t choices, int64_t width, Dims &dims) const {
+    Routes result;
+    result.experts = experts;
+    result.isCumulative = countsFlag == 1;
+    dims = {choices, width};
+    if (isPadded()) {
+      result.capacity = capacity;
+      plan.checkCount(capacity, "expertCapacity");
+      dims = {experts, capacity, width};
+    } else if (activeNum > 0) {
+      dims[0] = std::min(dims[0], activeNum);
+    }
+    return result;
+  }
+};
+
+/// The results of the steps that move tokens.
 struct Routed {
   Routes routes;
   View rows, order, sums, whole;
@@ -298,8 +326,10 @@ aclnnStatus aclnnMoeInitRoutingV2GetWorkspaceSize(
     const aclTensor *expertTokensBeforeCapacityOutOptional, uint64_t *size,
     aclOpExecutor **executor) {
   Plan plan(__func__);
-  const bool isPadded = dropPadModeOptional == 1;
   const int64_t flag = expertTokensCountOrCumsumFlagOptional;
+  const RoutingArguments arguments{activeNumOptional, expertCapacityOptional, expertNumOptional,
+                                   dropPadModeOptional, flag};
+  const bool isPadded = arguments.isPadded();
   const View tokens = IN(x), experts = plan.input(expertIdx, "expertIdx"),
              moved = plan.output(expandedXOut, "expandedXOut"),
              locations = plan.output(expandedRowIdxOut, "expandedRowIdxOut");
@@ -310,24 +340,13 @@ aclnnStatus aclnnMoeInitRoutingV2GetWorkspaceSize(
       isPadded && expertTokensBeforeCapacityFlagOptional
           ? plan.output(expertTokensBeforeCapacityOutOptional, "expertTokensBeforeCapacityOut")
           : View();
-  if (dropPadModeOptional < 0 || dropPadModeOptional > 1 || flag < 0 || flag > 2 ||
-      activeNumOptional < 0 || expertNumOptional < 0 ||
-      ((isPadded || flag) && expertNumOptional < 1) || (isPadded && expertCapacityOptional < 1))
+  if (!arguments.areGood())
     plan.reject("dropPadMode %lld must be 0 or 1, expertTokensCountOrCumsumFlag %lld 0 to 2, and "
                 "activeNum, expertNum and expertCapacity be positive where they are needed",
                 (long long)dropPadModeOptional, (long long)flag);
   if (areTokens(plan, tokens, experts, "expertIdx")) {
-    Routes routes;
-    routes.experts = expertNumOptional;
-    routes.isCumulative = flag == 1;
-    Dims dims{countOf(experts.dims), tokens.dims[1]};
-    if (isPadded) {
-      routes.capacity = expertCapacityOptional;
-      plan.checkCount(routes.capacity, "expertCapacity");
-      dims = {routes.experts, routes.capacity, tokens.dims[1]};
-    } else if (activeNumOptional > 0) {
-      dims[0] = std::min(dims[0], activeNumOptional);
-    }
+    Dims dims;
+    const Routes routes = arguments.routes(plan, countOf(experts.dims), tokens.dims[1], dims);
     addRoutes(plan, routes, tokens, experts, dims, moved, locations, counts, before);
   }
   return plan.finish(size, executor);
@@ -343,8 +362,9 @@ aclnnStatus aclnnMoeInitRoutingQuantV2GetWorkspaceSize(
     const aclTensor *expertTokensBeforeCapacityOutOptional,
     const aclTensor *dynamicQuantScaleOutOptional, uint64_t *size, aclOpExecutor **executor) {
   Plan plan(__func__);
-  const bool isPadded = dropPadMode == 1, isDynamic = quantMode == 1;
   const int64_t flag = expertTokensCountOrCumsumFlag;
+  const RoutingArguments arguments{activeNum, expertCapacity, expertNum, dropPadMode, flag};
+  const bool isPadded = arguments.isPadded(), isDynamic = quantMode == 1;
   const View tokens = IN(x), experts = plan.input(expertIdx, "expertIdx"),
              scales = plan.input(scaleOptional, "scale", isDynamic),
              offsets = plan.input(offsetOptional, "offset", isDynamic),
@@ -358,9 +378,7 @@ aclnnStatus aclnnMoeInitRoutingQuantV2GetWorkspaceSize(
       isPadded && expertTokensBeforeCapacityFlag
           ? plan.output(expertTokensBeforeCapacityOutOptional, "expertTokensBeforeCapacityOut")
           : View();
-  if (dropPadMode < 0 || dropPadMode > 1 || flag < 0 || flag > 2 || quantMode < 0 ||
-      quantMode > 1 || activeNum < 0 || expertNum < 0 || ((isPadded || flag) && expertNum < 1) ||
-      (isPadded && expertCapacity < 1))
+  if (!arguments.areGood() || quantMode < 0 || quantMode > 1)
     plan.reject("dropPadMode %lld and quantMode %lld must be 0 or 1, expertTokensCountOrCumsumFlag "
                 "%lld 0 to 2, and activeNum, expertNum and expertCapacity be positive where they "
                 "are needed",
@@ -376,17 +394,8 @@ aclnnStatus aclnnMoeInitRoutingQuantV2GetWorkspaceSize(
     plan.reject("scale %s and offset %s must have 1 element with quantMode 0, and scale be [1 or "
                 "experts, %lld] with quantMode 1",
                 textOf(scales.dims).c_str(), textOf(offsets.dims).c_str(), (long long)width);
-  Routes routes;
-  routes.experts = expertNum;
-  routes.isCumulative = flag == 1;
-  Dims dims{countOf(experts.dims), width};
-  if (isPadded) {
-    routes.capacity = expertCapacity;
-    plan.checkCount(routes.capacity, "expertCapacity");
-    dims = {routes.experts, routes.capacity, width};
-  } else if (activeNum > 0) {
-    dims[0] = std::min(dims[0], activeNum);
-  }
+  Dims dims;
+  const Routes routes = arguments.routes(plan, countOf(experts.dims), width, dims);
   const Routed made = routed(plan, routes, tokens, experts, dims);
   if (!plan.isGood())
     return plan.finish(size, executor);

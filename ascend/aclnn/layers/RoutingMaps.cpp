@@ -259,10 +259,9 @@ aclnnStatus aclnnMoeTokenPermuteWithRoutingMapGetWorkspaceSize(
       (given.dims.size() != 2 || taken.dims.size() != 2 || taken.dims[0] != given.dims[0] ||
        taken.dims[1] == 0 || (shares.memory && shares.dims != taken.dims) || numOutTokens < 0 ||
        numOutTokens > countOf(taken.dims)))
-    plan.reject("tokens %s must have 2 dims, routingMap %s and probs be [%s, experts], and "
+    plan.reject("tokens %s must have 2 dims, routingMap %s and probs be [tokens, experts], and "
                 "numOutTokens %lld be 0 to the elements of routingMap",
-                textOf(given.dims).c_str(), textOf(taken.dims).c_str(), "tokens",
-                (long long)numOutTokens);
+                textOf(given.dims).c_str(), textOf(taken.dims).c_str(), (long long)numOutTokens);
   if (!plan.isGood())
     return plan.finish(size, executor);
   TokenMap map{given.dims[0],

@@ -131,7 +131,7 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
   const double all = forward(labels, scores, targets, b, alpha.data(), states);
   if (std::isinf(all) && zeroInfinity)
     return;
-  auto position = [&](int64_t t, int64_t c) { return (t * labels.batch + b) * labels.classes + c; };
+  auto offsetOf = [&](int64_t t, int64_t c) { return (t * labels.batch + b) * labels.classes + c; };
   std::vector<double> beta(static_cast<size_t>(states), -INFINITY), next(beta);
   for (int64_t t = length - 1; t >= 0; --t) {
     for (int64_t s = 0; s < states; ++s) {
@@ -140,7 +140,7 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
         sum = logOfSum(sum, next[size_t(s + 1)]);
       if (t < length - 1 && s + 2 < states && labels.skips(targets, b, s + 2))
         sum = logOfSum(sum, next[size_t(s + 2)]);
-      beta[size_t(s)] = sum + scores[position(t, labels.at(targets, b, s))];
+      beta[size_t(s)] = sum + scores[offsetOf(t, labels.at(targets, b, s))];
     }
     std::vector<double> through(static_cast<size_t>(labels.classes), -INFINITY);
     for (int64_t s = 0; s < states; ++s) {
@@ -148,8 +148,8 @@ void sequenceGradient(const Labels &labels, const double *scores, const int64_t 
       sum = logOfSum(sum, alpha[size_t(t * states + s)] + beta[size_t(s)]);
     }
     for (int64_t c = 0; c < labels.classes; ++c) {
-      const double score = scores[position(t, c)];
-      gradient[position(t, c)] =
+      const double score = scores[offsetOf(t, c)];
+      gradient[offsetOf(t, c)] =
           (std::exp(score) - std::exp(through[size_t(c)] - all - score)) * factor;
     }
     std::swap(beta, next);

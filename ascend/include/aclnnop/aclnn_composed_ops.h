@@ -61,8 +61,8 @@ OPENATC_ACLNN(GridSampler2DBackward, const aclTensor *gradOutput, const aclTenso
               const aclTensor *grid, int64_t interpolationMode, int64_t paddingMode,
               bool alignCorners, const aclBoolArray *outputMask, aclTensor *inputGrad,
               aclTensor *gridGrad)
-/* value is [batch, places of all levels, heads, channels], location [batch, queries, heads, levels,
- * points, 2] in shares of a level, output [batch, queries, heads * channels]. */
+/* value is [batch, positions of all levels, heads, channels], location [batch, queries, heads,
+ * levels, points, 2] in shares of a level, output [batch, queries, heads * channels]. */
 OPENATC_ACLNN(MultiScaleDeformableAttnFunction, const aclTensor *value,
               const aclTensor *spatialShape, const aclTensor *levelStartIndex,
               const aclTensor *location, const aclTensor *attnWeight, aclTensor *output)

@@ -133,27 +133,27 @@ std::shared_ptr<Block> disown(void *address) {
 }
 
 std::shared_ptr<Block> blockOf(const void *address, size_t &room, size_t wanted) {
-  const auto position = reinterpret_cast<uintptr_t>(address);
+  const auto wantedAddress = reinterpret_cast<uintptr_t>(address);
   std::shared_lock lock(blocks().mutex);
-  auto next = blocks().byAddress.upper_bound(position);
+  auto next = blocks().byAddress.upper_bound(wantedAddress);
   room = 0;
   if (next == blocks().byAddress.begin())
     return nullptr;
   const auto &[start, block] = *std::prev(next);
-  if (position - start >= block->bytes)
+  if (wantedAddress - start >= block->bytes)
     return nullptr;
-  room = block->bytes - (position - start);
+  room = block->bytes - (wantedAddress - start);
   if (room >= wanted || !block->adopted)
     return block;
   // A task whose range spans several mappings keeps all of them alive.
   auto parts = std::make_shared<std::vector<std::shared_ptr<Block>>>(1, block);
-  for (; room < wanted && next != blocks().byAddress.end() && next->first == position + room &&
+  for (; room < wanted && next != blocks().byAddress.end() && next->first == wantedAddress + room &&
          next->second->adopted;
        ++next) {
     room += next->second->bytes;
     parts->push_back(next->second);
   }
-  return std::make_shared<Block>(block->data, position - start + room, std::move(parts));
+  return std::make_shared<Block>(block->data, wantedAddress - start + room, std::move(parts));
 }
 
 aclError requireDevice(const char *function, const char *what, const void *address, size_t bytes,

@@ -151,19 +151,19 @@ void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints
     // INT64_MIN and INT64_MAX mean "to the end", the largest number of 32 or 64 bits backward as
     // well.
     const bool toEnd = (*ends)[i] == INT32_MAX || (*ends)[i] == INT64_MAX;
-    auto position = [&](int64_t value, int64_t min, int64_t max) {
+    auto clampIndex = [&](int64_t value, int64_t min, int64_t max) {
       if (value < 0)
         value = value < -dim ? INT64_MIN : value + dim;
       return std::clamp(value, min, max);
     };
     int64_t first, last, length;
     if (step > 0) {
-      first = position((*starts)[i], 0, dim);
-      last = position((*ends)[i], 0, dim);
+      first = clampIndex((*starts)[i], 0, dim);
+      last = clampIndex((*ends)[i], 0, dim);
       length = last - first;
     } else {
-      first = position((*starts)[i], 0, dim - 1);
-      last = toEnd ? -1 : position((*ends)[i], -1, dim - 1);
+      first = clampIndex((*starts)[i], 0, dim - 1);
+      last = toEnd ? -1 : clampIndex((*ends)[i], -1, dim - 1);
       length = first - last;
     }
     int64_t stride = std::abs(step);

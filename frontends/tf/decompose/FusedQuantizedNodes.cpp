@@ -12,7 +12,7 @@ using namespace llvm;
 namespace atc::tf_import {
 namespace {
 
-/// What the name of an operator says about it.
+/// The form of a product, which the name of its operator spells out.
 struct Form {
   explicit Form(StringRef name) {
     isMatMul = name.consume_front("QuantizedMatMul");

@@ -171,10 +171,8 @@ void broadcastAxes(GraphRewriter &r, const Inputs &in) {
 
 /// Inputs: the shape of what was sliced, begin, end, strides, and the gradient of the slice.
 void sliceGradient(GraphRewriter &r, const Inputs &in) {
-  pb::AttrValue narrow;
-  narrow.set_type(pb::DT_INT32);
   const int32_t rest = -1, first = 0;
-  const std::string shape = r.add("Cast", {in[0]}, {{"DstT", &narrow}}),
+  const std::string shape = Arithmetic(r, pb::DT_INT32).of(in[0]),
                     all = r.constant(ArrayRef<int32_t>(rest)),
                     count = r.add("Prod", {shape, r.constant(ArrayRef<int32_t>(first))});
   const std::string numbers =
@@ -190,15 +188,14 @@ void sliceGradient(GraphRewriter &r, const Inputs &in) {
 void partOffsets(GraphRewriter &r, const Inputs &in) {
   const pb::AttrValue *type = r.attribute("shape_type");
   const pb::DataType index = type ? type->type() : pb::DT_INT32;
-  pb::AttrValue wide;
-  wide.set_type(index);
-  auto number = [&](int32_t value) { return r.add("Cast", {r.number(value)}, {{"DstT", &wide}}); };
+  Arithmetic f(r, index);
+  const Name zero = f.of(r.number(0)), one = f.of(r.number(1));
   const std::string rank = r.add("Size", {in[1]});
   const std::string axis = r.add("FloorMod", {in[0], rank});
-  const std::string isAxis = r.add("OneHot", {axis, rank, number(1), number(0)});
-  std::vector<std::string> offsets = {r.add("Mul", {in[1], number(0)})};
+  const std::string isAxis = r.add("OneHot", {axis, rank, one, zero});
+  std::vector<std::string> offsets = {f.mul(in[1], zero)};
   for (size_t part = 1; part + 1 < in.size(); ++part)
-    offsets.push_back(r.add("AddV2", {offsets.back(), r.add("Mul", {in[part], isAxis})}));
+    offsets.push_back(f.add(offsets.back(), f.mul(in[part], isAxis)));
   r.becomeAll(offsets, std::vector<pb::DataType>(offsets.size(), index));
 }
 

@@ -141,11 +141,11 @@ SmallVector<NamedAttribute> windowOfResult(NodeContext &n, const ImageLayout &la
           n.hostInts("pads", window->pads), n.hostInts("output_padding", behind)};
 }
 
-/// Cuts the pixels that pads hide off a transposed convolution [n, c, spatial...] without pads that
-/// has `strides` - 1 pixels of zeros behind it. Its spatial dims become `wanted`, or others where a
-/// convolution of those dims does not have the dims of the image.
-Value cutToSize(NodeContext &n, const ImageLayout &layout, Value whole, Value filter,
-                Value wanted) {
+/// Crops the pixels that pads hide from a transposed convolution [n, c, spatial...] without pads
+/// that has `strides` - 1 pixels of zeros behind it. Its spatial dims become `wanted`, or others
+/// where a convolution of those dims does not have the dims of the image.
+Value cropToSize(NodeContext &n, const ImageLayout &layout, Value whole, Value filter,
+                 Value wanted) {
   TensorMath m(n);
   const int64_t dims = layout.rank - 2;
   const SmallVector<int64_t> strides = layout.spatial(n, "strides");
@@ -226,7 +226,7 @@ template <int64_t rank, bool isByChannel = false> void importConvTranspose(NodeC
       Value first = m.div(m.mul(two, n.intList(layout.spatialAxis(0))), n.intList(2));
       size = n.callHost("Slice", {wanted, first, m.add(first, count), n.intList(0)});
     }
-    result = cutToSize(n, layout, result, filter, size);
+    result = cropToSize(n, layout, result, filter, size);
     // A run that asks for a size that the image does not give fails.
     if (!isWhole)
       result = m.reshape(result, m.concat({m.dims(result, 0, 2), size}, 0));

@@ -165,11 +165,11 @@ void importStridedSlice(NodeContext &n) {
     }
     step = std::clamp(step, -maxDim, maxDim);
     int64_t min = step > 0 ? 0 : -1, max = step > 0 ? dim : dim - 1;
-    auto position = [&](int64_t value, bool isOpen, int64_t open) {
+    auto clampIndex = [&](int64_t value, bool isOpen, int64_t open) {
       return isOpen ? open : std::clamp(value < 0 ? value + dim : value, min, max);
     };
-    int64_t first = position(begin[i], has(beginMask, i), step > 0 ? 0 : dim - 1);
-    int64_t last = position(end[i], has(endMask, i), step > 0 ? dim : -1);
+    int64_t first = clampIndex(begin[i], has(beginMask, i), step > 0 ? 0 : dim - 1);
+    int64_t last = clampIndex(end[i], has(endMask, i), step > 0 ? dim : -1);
     int64_t stride = std::abs(step), length = step > 0 ? last - first : first - last;
     int64_t size = length > 0 ? (length + stride - 1) / stride : 0;
     from.push_back(size > 0 ? first : 0);

@@ -130,12 +130,10 @@ Value buildNot(Formula &f) {
 }
 
 Value buildPow(Formula &f) {
-  if (!f.has(2) || f.size() != 2)
+  // The kernel computes exact powers of integers, also where the exponents are floats.
+  if (!f.has(2) || f.size() != 2 || !f.isFloat())
     return {};
   Type element = f.elementType();
-  // The kernel computes exact powers of integers, also where the exponents are floats.
-  if (!f.isFloat())
-    return {};
   return f.create<graph::PowOp>(f.operand(0), f.cast_(f.operand(1), element));
 }
 

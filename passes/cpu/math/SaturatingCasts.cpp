@@ -117,7 +117,7 @@ struct Scaled {
     Scaled result{division.getLhs(), splat.getSplatValue<APFloat>().convertToFloat(), {}};
     return result.reciprocal.find(result.scale) ? std::optional(result) : std::nullopt;
   }
-  /// Returns the quotient of the dividend or of what it was cut to.
+  /// Returns the quotient of the dividend or of what it was clamped to.
   Value quotient(ImplicitLocOpBuilder &b, Value x) const {
     auto all = [&](float number) { return splat(b, x.getType(), number); };
     return math::FmaOp::create(b, x, all(reciprocal.high),
@@ -173,7 +173,7 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     auto vectorOf = [&](unsigned bits) { return type.clone(b.getIntegerType(bits)); };
     // Values too large for the conversion become the minimum integer; for values that are too small
     // that is correct, so only the upper bound is applied here, and only where there may be any. A
-    // quotient by a scale is cut in front of the division.
+    // quotient by a scale is clamped in front of the division.
     Value x = rounded->source;
     const std::optional<Scaled> scaled = level.getFma() ? Scaled::of(x) : std::nullopt;
     if (scaled)
@@ -184,7 +184,7 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     };
     const std::optional<double> magnitude = scaled ? std::nullopt : maxMagnitude(x);
     // A NaN passes the upper bound, and becomes the lower one or, converted, the minimum.
-    auto cut = [&](arith::CmpFPredicate isKept, Value bound) -> Value {
+    auto clamp = [&](arith::CmpFPredicate isKept, Value bound) -> Value {
       Value keeps = arith::CmpFOp::create(b, isKept, x, bound);
       return arith::SelectOp::create(b, keeps, x, bound);
     };
@@ -192,13 +192,13 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       Value bound = limit(rounded->high);
       x = rounded->isNumber
               ? arith::MinimumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
-              : cut(arith::CmpFPredicate::ULE, bound);
+              : clamp(arith::CmpFPredicate::ULE, bound);
     }
     if (rounded->low > minValue) {
       Value bound = limit(rounded->low);
       x = rounded->isNumber
               ? arith::MaximumFOp::create(b, x, bound, noNans(b.getContext())).getResult()
-              : cut(arith::CmpFPredicate::OGE, bound);
+              : clamp(arith::CmpFPredicate::OGE, bound);
     }
     if (scaled)
       x = scaled->quotient(b, x);

@@ -53,8 +53,8 @@ private:
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
     bool takesRoom; ///< inputs need not be dense
-    /// Of the first regions of parallel tasks: the runs for which all threads begin at once,
-    /// because the tasks took long when they were measured.
+    /// In how many of the next runs all threads begin a region of parallel tasks at once, because
+    /// its tasks took long when they were measured; per region, for the first ones of the call.
     uint8_t sharedRuns[4];
   };
   /// A collective that has begun.

@@ -139,17 +139,16 @@ std::string matmul(const Matmul &s) {
 std::string elementwise(int64_t count) {
   int64_t tiles = (count + 511) / 512;
   std::string ub = buffer("ub", 512), gm = buffer("gm", count * 2), ivs = "%core, %i";
-  std::string position = formatv("0, [{0}, 512]", tiles * 512);
+  std::string offset = formatv("0, [{0}, 512]", tiles * 512);
   std::string bytes = formatv("512 from <0, [{0}, 512]> below {1}", tiles * 512, count * 2);
   return program({count * 2, count * 2, count * 2}, 2,
                  loop("i", tiles,
                       alloc("a", "ub", 512) + alloc("b", "ub", 512) + alloc("t", "ub", 512) +
-                          alloc("c", "ub", 512) +
-                          move("a", ub, "g0", gm, ivs, "0", position, bytes) +
+                          alloc("c", "ub", 512) + move("a", ub, "g0", gm, ivs, "0", offset, bytes) +
                           vector("relu", {"t", "a"}, 512, 256) +
-                          move("b", ub, "g1", gm, ivs, "0", position, bytes) +
+                          move("b", ub, "g1", gm, ivs, "0", offset, bytes) +
                           vector("add", {"c", "t", "b"}, 512, 256) +
-                          move("g2", gm, "c", ub, ivs, position, "0", bytes)));
+                          move("g2", gm, "c", ub, ivs, offset, "0", bytes)));
 }
 
 std::string convolution() {
@@ -198,15 +197,15 @@ std::string convolution() {
 std::string twoStages() {
   constexpr int64_t bytes = 49152, lanes = bytes / 2;
   std::string ub = buffer("ub", bytes), gm = buffer("gm", 4 * bytes);
-  std::string position = formatv("0, [{0}]", bytes), count = std::to_string(bytes);
+  std::string offset = formatv("0, [{0}]", bytes), count = std::to_string(bytes);
   auto stage = [&](const char *iv, const char *from, const char *to, const char *op,
                    const char *scalar) {
     return loop(iv, 4,
                 alloc("a", "ub", bytes) + alloc("t", "ub", bytes) + alloc("c", "ub", bytes) +
-                    move("a", ub, from, gm, std::string("%") + iv, "0", position, count) +
+                    move("a", ub, from, gm, std::string("%") + iv, "0", offset, count) +
                     vector("relu", {"t", "a"}, bytes, lanes) +
                     vector(op, {"c", "t"}, bytes, lanes, scalar) +
-                    move(to, gm, "c", ub, std::string("%") + iv, position, "0", count));
+                    move(to, gm, "c", ub, std::string("%") + iv, offset, "0", count));
   };
   return program({4 * bytes, 4 * bytes, 4 * bytes}, 1,
                  stage("i", "g0", "g1", "add_scalar", "-0.25") +
@@ -240,12 +239,12 @@ std::string pieces() {
 std::string inPlace() {
   auto pass = [&](const char *iv, int64_t tiles, int64_t bytes) {
     std::string ub = buffer("ub", bytes), gm = buffer("gm", 6144), at = std::string("%") + iv;
-    std::string position = formatv("0, [{0}]", bytes);
+    std::string offset = formatv("0, [{0}]", bytes);
     return loop(iv, tiles,
                 alloc("x", "ub", bytes) +
-                    move("x", ub, "g0", gm, at, "0", position, std::to_string(bytes)) +
+                    move("x", ub, "g0", gm, at, "0", offset, std::to_string(bytes)) +
                     vector("mul_scalar", {"x", "x"}, bytes, bytes / 2, "2.0") +
-                    move("g0", gm, "x", ub, at, position, "0", std::to_string(bytes)));
+                    move("g0", gm, "x", ub, at, offset, "0", std::to_string(bytes)));
   };
   return program({6144}, 1, pass("i", 6, 1024) + pass("j", 4, 1536));
 }
@@ -255,12 +254,12 @@ std::string pingPong(unsigned stages) {
   std::string body = alloc("s", "ub", 512) + vector("fill", {"s"}, 512, 256, "0.5");
   for (unsigned stage = 0; stage < stages; ++stage) {
     std::string x = "x" + std::to_string(stage), y = "y" + std::to_string(stage);
-    std::string position = formatv("{0}, [512]", stage * 4 * 512);
+    std::string offset = formatv("{0}, [512]", stage * 4 * 512);
     body += alloc(x.c_str(), "ub", 512) + alloc(y.c_str(), "ub", 512) +
-            move(x, ub, "g0", in, "%i", "0", position, "512") +
+            move(x, ub, "g0", in, "%i", "0", offset, "512") +
             vector("add", {"s", "s", x.c_str()}, 512, 256) +
             vector("relu", {y.c_str(), "s"}, 512, 256) +
-            move("g1", in, y, ub, "%i", position, "0", "512");
+            move("g1", in, y, ub, "%i", offset, "0", "512");
   }
   return program({stages * 4 * 512, stages * 4 * 512}, 1, loop("i", 4, body));
 }
@@ -281,16 +280,15 @@ std::string manyLoads(unsigned count) {
 std::string earlyLoad() {
   constexpr int64_t bytes = 16384, lanes = bytes / 2;
   std::string ub = buffer("ub", bytes), gm = buffer("gm", 16 * bytes);
-  std::string position = formatv("0, [{0}]", bytes), count = std::to_string(bytes);
+  std::string offset = formatv("0, [{0}]", bytes), count = std::to_string(bytes);
   std::string body = alloc("a", "ub", bytes) + alloc("b", "ub", bytes) + alloc("c", "ub", bytes) +
                      alloc("d", "ub", bytes);
-  body += move("b", ub, "g1", gm, "%i", "0", position, count) +
-          move("a", ub, "g0", gm, "%i", "0", position, count) +
-          vector("exp", {"c", "a"}, bytes, lanes) + vector("exp", {"c", "c"}, bytes, lanes) +
-          vector("exp", {"c", "c"}, bytes, lanes) +
-          move("g2", gm, "c", ub, "%i", position, "0", count) +
-          vector("exp", {"d", "b"}, bytes, lanes) +
-          move("g3", gm, "d", ub, "%i", position, "0", count);
+  body +=
+      move("b", ub, "g1", gm, "%i", "0", offset, count) +
+      move("a", ub, "g0", gm, "%i", "0", offset, count) + vector("exp", {"c", "a"}, bytes, lanes) +
+      vector("exp", {"c", "c"}, bytes, lanes) + vector("exp", {"c", "c"}, bytes, lanes) +
+      move("g2", gm, "c", ub, "%i", offset, "0", count) + vector("exp", {"d", "b"}, bytes, lanes) +
+      move("g3", gm, "d", ub, "%i", offset, "0", count);
   return program({16 * bytes, 16 * bytes, 16 * bytes, 16 * bytes}, 1, loop("i", 16, body));
 }
 

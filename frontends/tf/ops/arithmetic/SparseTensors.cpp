@@ -88,8 +88,8 @@ void importSparseReshape(NodeContext &n) {
   n.setOutput(1, result);
 }
 
-/// Gives each row without elements one at its first position. Outputs: positions, values, which
-/// rows were empty, and where each element is now.
+/// Inserts an element at the first position of each row without any. Outputs: positions, values,
+/// which rows were empty, and where each element is now.
 void importFillRows(NodeContext &n) {
   Value positions = withRank(n, 0, 2), values = withRank(n, 1, 1), shape = withRank(n, 2, 1),
         fallback = n.input(3);
