@@ -8,6 +8,7 @@
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/ReduceOps.h"
+#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/graph/ConstantUtils.h"
@@ -229,9 +230,29 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     constant.erase();
   }
 
+  /// Replaces the transpose of a constant that is too large for the interpreter by a constant that
+  /// is transposed where something reads it. Products pack their matrix from either form, as the
+  /// last one of language models that share it with their embedding.
+  bool foldLargeTranspose(Operation *op) {
+    auto transpose = dyn_cast<TransposeOp>(op);
+    if (!transpose || transpose.getType().getEncoding() ||
+        !transpose.getType().hasStaticShape() || elementsOf(transpose) <= double(maxElements))
+      return false;
+    ElementsAttr value = transposeConstant(getConstant(transpose.getInput()),
+                                           transpose.getPermutation(), /*later=*/true);
+    if (!value)
+      return false;
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), value));
+    op->erase();
+    ++numFolded;
+    return true;
+  }
+
   void fold(Operation *op) {
     auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };
-    if (!llvm::all_of(op->getOperands(), isConstant) || !isWorthwhile(op))
+    if (!llvm::all_of(op->getOperands(), isConstant) || foldLargeTranspose(op) ||
+        !isWorthwhile(op))
       return;
     const double work = workOf(op);
     if (work > workLeft)

@@ -114,6 +114,8 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
     and `max-work-per-element` more per element of the constants that are not
     all one number: what takes more is left to each run. An element that is
     computed or read counts as 16 of them, each function such as exp as 16 more.
+    A transpose of more than `max-elements` becomes a constant that is transposed
+    where it is read for the first time; what packs weights reads its source.
   }];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

@@ -10,8 +10,9 @@ the sizes of --sizes one after the other, but for names with a size of their own
 `--symbols sequence=128`. With --several the height and width of images and the sequence of tokens
 become dynamic, too; they have the sizes of the model where it states them. Reported are medians
 (or minima): the static file, the dynamic file at the same shape, its first run at a new shape, and
-ONNX Runtime with the dynamic model where it is installed. A model that does not compile is
-reported; the others are measured, and the exit code is 1.
+ONNX Runtime with the dynamic model where it is installed; and with --json what each run at one
+shape allocates beside its outputs, where the program of test/runtime-lite that counts is built. A
+model that does not compile is reported; the others are measured, and the exit code is 1.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -156,6 +157,16 @@ CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 STATISTICS = {"median": statistics.median, "min": min}
 
 
+def allocations(build, model, shapes):
+    """The allocations of each of eight runs at one shape, without those of the outputs."""
+    program = build / "bin/runtime-no-allocation-test"
+    if not program.exists():
+        return None
+    text = ["x".join(map(str, dims)) or "-" for dims in shapes.values()]
+    done = subprocess.run([program, model, *text], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["allocations"]
+
+
 def timed(clock, function, *arguments):
     start = clock()
     function(*arguments)
@@ -193,6 +204,7 @@ def rows(args, model, work):
             feed[info.name] = (rng.standard_normal(shapes[info.name]).astype(dtype)
                                if np.issubdtype(dtype, np.floating)
                                else np.ones(shapes[info.name], dtype))
+        allocated = allocations(args.build, dynamic, shapes)
         for threads in args.threads:
             library = str(args.build / "lib/libopenatc_runtime.so")
             sessions = {"static": Session(library, static, threads),
@@ -219,7 +231,8 @@ def rows(args, model, work):
                    "dynamic_bytes": pathlib.Path(dynamic).stat().st_size,
                    "static_bytes": pathlib.Path(static).stat().st_size,
                    "dynamic_compile_s": dynamic_seconds, "static_compile_s": static_seconds,
-                   "dynamic_first_ms": first}
+                   "dynamic_first_ms": first,
+                   "allocations": allocated}
             row |= {f"{name}_ms": value for name, value in found.items()}
             row["ratio"] = row["dynamic_ms"] / row["static_ms"]
             if "ort" in found:

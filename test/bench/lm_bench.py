@@ -2,13 +2,15 @@
 """Speed of language models: prefill and decode, beside ONNX Runtime, interleaved in one run.
 
   lm_bench.py [--threads 1,2] [--prompt 512] [--tokens 16] [--rounds 3] [--clock processor]
-              [--json] model.onnx ...
+              [--expected tokens.json] [--json] model.onnx ...
 
 The models have a cache (docs/language-models.md); test/lm/make_models.py makes them. Reported are
 medians over the rounds: seconds of the prefill, tokens per second of the decode behind it, the
 bytes that a token must read (weights of the products, and the cache), the bandwidth of memory as
 measured in the same rounds by maxima over a large array, and the share of it that the decode
-reaches. The last line per model and number of threads compares with ONNX Runtime.
+reaches. The last line per model and number of threads compares with ONNX Runtime. --expected takes
+the file of the same name of test/lm/make_models.py, and reports how many of the tokens that
+`transformers` generates greedily are equal, by the name of the model's file.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -113,6 +115,19 @@ def bytes_per_token(path, positions):
     return weights, cache
 
 
+def equal_tokens(model, expected, kind):
+    """Returns [equal, all]: greedy tokens up to the first one that differs from the expected."""
+    rows = expected.get(kind)
+    if rows is None:
+        return None
+    equal = 0
+    for prompt, want in zip(expected["prompts"], rows):
+        got = model.generate(prompt, max_new_tokens=len(want), stop_tokens=[])
+        same = [a == b for a, b in zip(got, want)]
+        equal += same.index(False) if False in same else len(same)
+    return [equal, sum(map(len, rows))]
+
+
 def measure(clock, engines, memory, prompt, tokens, rounds):
     """Returns seconds of prefill and seconds per token of each engine, and bytes per second of
     memory, in medians."""
@@ -153,8 +168,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall",
                         help="processor: time of all threads, where others compute, too")
+    parser.add_argument("--expected", type=argparse.FileType(), help="tokens of transformers")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    expected = json.load(args.expected) if args.expected else {}
     clock = CLOCKS[args.clock]
     rows = []
     for path in args.models:
@@ -170,6 +187,7 @@ def main():
                     engines["onnxruntime"] = OnnxRuntime(path, threads)
                 except ImportError:
                     pass
+                equal = equal_tokens(engines["openatc"].model, expected, pathlib.Path(path).stem)
                 prompt = np.random.default_rng(1).integers(3, 40, (1, args.prompt))
                 weights, cache = bytes_per_token(path, args.prompt)
                 times, memory = measure(clock, engines, Bandwidth(clock, threads), prompt,
@@ -181,6 +199,8 @@ def main():
                         "tokens_per_second": 1 / token, "bytes_per_token": weights + cache,
                         "bandwidth_gb_per_second": memory / 1e9,
                         "share_of_bandwidth": (weights + cache) / token / memory})
+                    if name == "openatc" and equal:
+                        rows[-1]["equal_tokens"] = equal
     compare(rows)
     if args.json:
         print(json.dumps(rows, indent=1))
@@ -190,6 +210,9 @@ def main():
               f"prefill {row['prefill_seconds']:.3f} s, {row['tokens_per_second']:.1f} tokens/s, "
               f"{row['share_of_bandwidth']:.0%} of {row['bandwidth_gb_per_second']:.1f} GB/s")
     for row in rows:
+        if "equal_tokens" in row:
+            equal, count = row["equal_tokens"]
+            print(f"{row['model']:16} {row['threads']} threads: {equal} of {count} tokens equal")
         if "decode_speedup" in row:
             print(f"{row['model']:16} {row['threads']} threads: "
                   f"prefill {row['prefill_speedup']:.2f} x, "

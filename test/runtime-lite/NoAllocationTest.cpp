@@ -3,6 +3,9 @@
 //
 // The C library's allocation functions, and with them operator new, are replaced
 // by ones that count. A program of its own, so that nothing else is counted.
+//
+//   runtime-no-allocation-test                      tests small models
+//   runtime-no-allocation-test MODEL.om 1x3x8x8 ... counts for a model, one shape per input
 
 #include "openatc/om.hpp"
 #include "test/runtime-lite/GearTestModel.h"
@@ -11,6 +14,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 static std::atomic<long> allocations{0};
@@ -114,7 +119,67 @@ static DynamicRuns runDynamic(const KernelImage &image, int calls, std::vector<i
   return runs;
 }
 
-int main() {
+/// The dims of a shape such as "1x3x8x8"; "-" is that of a scalar.
+static std::vector<int64_t> parseShape(const char *text) {
+  std::vector<int64_t> dims;
+  if (std::strcmp(text, "-") == 0)
+    return dims;
+  for (char *end = nullptr;; text = end + 1) {
+    dims.push_back(std::strtoll(text, &end, 10));
+    if (*end != 'x')
+      return dims;
+  }
+}
+
+/// Runs a model on zeros of these shapes and prints the allocations of each run, without the
+/// memory of its outputs: each is the caller's, and has a description and its elements.
+static int countForModel(const char *path, char **shapes, int given) {
+  om::Error error;
+  om::Model model = om::Model::loadFile(path, error);
+  om::Session session(model, error);
+  if (!session) {
+    std::printf("%s: %s\n", path, error.message());
+    return 1;
+  }
+  om_model_info counts = OM_MODEL_INFO_INIT;
+  om_model_get_info(model.get(), &counts);
+  if (given != static_cast<int>(counts.inputs)) {
+    std::printf("%s has %u inputs, %d shapes are given\n", path, counts.inputs, given);
+    return 1;
+  }
+  std::vector<om_value *> inputs(given, nullptr);
+  std::vector<om_value *> outputs(counts.outputs, nullptr);
+  for (int i = 0; i < given; ++i) {
+    om_tensor_info info = OM_TENSOR_INFO_INIT;
+    const std::vector<int64_t> dims = parseShape(shapes[i]);
+    if (om_model_get_input(model.get(), i, &info) != OM_OK ||
+        om_value_create_tensor(info.dtype, static_cast<uint32_t>(dims.size()), dims.data(), nullptr,
+                               &inputs[i], &error.c) != OM_OK) {
+      std::printf("input %d: %s\n", i, error.message());
+      return 1;
+    }
+  }
+  std::printf("{\"allocations\": [");
+  for (int run = 0; run < 8; ++run) {
+    const long before = allocations;
+    if (om_session_run_values(session.get(), inputs.data(), outputs.data(), &error.c) != OM_OK) {
+      std::printf("]}\n%s\n", error.message());
+      return 1;
+    }
+    const long made = allocations - before - 2 * static_cast<long>(outputs.size());
+    std::printf("%s%ld", run ? ", " : "", made > 0 ? made : 0);
+    for (om_value *output : outputs)
+      om_value_release(output);
+  }
+  std::printf("]}\n");
+  for (om_value *input : inputs)
+    om_value_release(input);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    return countForModel(argv[1], argv + 2, argc - 2);
   KernelImage code = readKernelImage(OPENATC_TEST_KERNELS);
   TestModel test(code);
   om::Error error;

@@ -233,3 +233,18 @@ func.func @runs() -> tensor<70000xf32> {
   %1 = graph.softmax %0 {axis = 0 : i64} : (tensor<70000xf32>) -> tensor<70000xf32>
   return %1 : tensor<70000xf32>
 }
+
+// -----
+
+// A transpose above the limit becomes a constant, as the matrix of a product that an embedding
+// shares; other ops that are as large stay.
+// MAX2-LABEL: func @large_transpose
+// MAX2-DAG: graph.constant dense<{{\[\[}}1.000000e+00, 4.000000e+00], [2.000000e+00, 5.000000e+00], [3.000000e+00, 6.000000e+00]]> : tensor<3x2xf32>
+// MAX2-DAG: graph.neg
+// MAX2-NOT: graph.transpose
+func.func @large_transpose() -> (tensor<3x2xf32>, tensor<2x3xf32>) {
+  %w = graph.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %0 = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = graph.neg %w : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %1 : tensor<3x2xf32>, tensor<2x3xf32>
+}
