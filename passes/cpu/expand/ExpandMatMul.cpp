@@ -34,6 +34,10 @@ namespace {
 /// The columns per block of an unpacked matrix; packed weights have their own.
 constexpr int64_t kPlainWidth = 16;
 
+/// How far ahead of what it reads a tile requests panels that it has for itself, in lines of the
+/// cache: 2 KB per panel are what memory delivers in its latency.
+constexpr int64_t kLinesAhead = 32;
+
 class MatMulExpander {
 public:
   MatMulExpander(MatMulOp op, TileAttr tile)
@@ -58,6 +62,16 @@ public:
   void run();
 
 private:
+  /// What tiles request of packed panels before they are read. The prefetchers of processors stop
+  /// at the end of each page, so that a product of few rows would wait for memory and multiply in
+  /// turns.
+  enum class Requests {
+    None,
+    Ahead,     ///< each tile requests what it reads itself soon
+    NextPanels ///< all tiles that read a panel request a share of the next one
+  };
+  Requests chooseRequests(int64_t step);
+
   void emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
                   int64_t lastWidth);
   void startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk,
@@ -73,7 +87,23 @@ private:
   int64_t depth, chunks; ///< of K: `chunks` times `depth`
   Value lhs, rhs, output;
   EpilogueBuffers epilogue;
+  Requests requests = Requests::None;
 };
+
+MatMulExpander::Requests MatMulExpander::chooseRequests(int64_t step) {
+  // One row reads in order and has nothing to hide behind.
+  if (!op.getPacked() || rows == 1)
+    return Requests::None;
+  const int64_t rowTiles = PixelTiling(/*height=*/1, rows, tile).tilesPerTask();
+  if (rowTiles == 1)
+    return Requests::Ahead;
+  // A network reads all of its weights in a run, so that even small ones come from beyond L2. Two
+  // sets of panels and the rows share it; where they do not fit, requests of few tiles would drive
+  // out what the next tile reads.
+  const int64_t bytes = step * rhsBlockStride * elementOf(op.getRhs()).getIntOrFloatBitWidth() / 8;
+  return rowTiles >= 4 || bytes / chunks <= b.level().getL2() / 3 ? Requests::NextPanels
+                                                                  : Requests::Ahead;
+}
 
 /// Initializes the accumulators: with the bias before the first chunk, else with the output.
 void MatMulExpander::startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt,
@@ -109,8 +139,8 @@ void MatMulExpander::finishChunk(RegisterTile &acc, const EpilogueAt &at, ArrayR
   acc.store(output, outAt, width, lastWidth);
 }
 
-/// Emits the products of `blocks` column blocks from `block` on, for one chunk. `next` is the block
-/// to prefetch, if any.
+/// Emits the products of `blocks` column blocks from `block` on, for one chunk. `next` is the first
+/// element of the panels to request, if any.
 void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
                                 int64_t lastWidth) {
   PixelTiling tiling(/*height=*/1, rows, tile);
@@ -144,9 +174,13 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
     SmallVector<Address> lhsAt = rowAddresses(lhsFirst, lhsStrides[1]);
     int64_t partial = op.getPacked() ? 0 : lastWidth; // Packed panels are full.
 
-    const Lookahead ahead{next, tiling.tilesPerTask(), tileRows.ordinal};
+    Lookahead lookahead{next, tiling.tilesPerTask(), tileRows.ordinal};
+    if (requests == Requests::Ahead) {
+      const int64_t line = 64 * 8 / elementOf(op.getRhs()).getIntOrFloatBitWidth();
+      lookahead = {b.add(rhsFirst, kLinesAhead * line), /*tiles=*/1, /*ordinal=*/b.index(0)};
+    }
     acc.contractRows(lhs, lhsAt, lhsStrides[2], rhs, {rhsFirst}, rhsStrides[1], rhsBlockStride,
-                     depth, partial, next ? &ahead : nullptr);
+                     depth, partial, lookahead.from ? &lookahead : nullptr);
     finishChunk(acc, at, outAt, chunk, lastWidth);
   });
 }
@@ -175,11 +209,8 @@ void MatMulExpander::run() {
     else
       b.loop(chunks, body);
   };
-  // The panels that come next: those of the next blocks, or of the first ones in the next chunk. A
-  // network reads all of its weights in a run, so that even small ones come from beyond L2. Few
-  // tiles of rows would request more than they have time to wait for.
-  const int64_t rowTiles = PixelTiling(/*height=*/1, rows, tile).tilesPerTask();
-  const bool prefetches = op.getPacked() && rowTiles >= 4;
+  requests = chooseRequests(step);
+  // The panels that come next: those of the next blocks, or of the first ones in the next chunk.
   auto nextPanel = [&](Value begin, Value end, Value block, Value chunk) -> Value {
     Value behind = b.mul(b.add(block, step), rhsBlockStride);
     if (chunks == 1)
@@ -196,8 +227,9 @@ void MatMulExpander::run() {
       end = arith::MinUIOp::create(b, end, b.index(steps * step));
     forEachChunk([&](Value chunk) {
       b.loop(begin, end, step, [&](Value block) {
-        emitBlocks(task[0], block, prefetches ? nextPanel(begin, end, block, chunk) : Value(),
-                   chunk, step, 0);
+        Value next =
+            requests == Requests::NextPanels ? nextPanel(begin, end, block, chunk) : Value();
+        emitBlocks(task[0], block, next, chunk, step, 0);
       });
     });
   };

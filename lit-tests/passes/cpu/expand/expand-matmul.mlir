@@ -71,8 +71,28 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
 // CHECK-COUNT-1: memref.prefetch
 // CHECK-NOT: memref.prefetch
 // CHECK: vector.fma
-// Three tiles of rows would have no time to wait for a panel.
-// CHECK-LABEL: func.func @few_rows
+// Three tiles request three lines each.
+// CHECK-LABEL: func.func @few_tiles
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-3: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.fma
+// Where two panels and more do not fit L2, each tile requests what it reads 2 KB later.
+// CHECK-LABEL: func.func @few_tiles_of_large_panels
+// CHECK: %[[AHEAD:.*]] = arith.addi %{{.*}}, %c512
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-8: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.fma
+// So does a single tile.
+// CHECK-LABEL: func.func @one_tile
+// CHECK: arith.addi %{{.*}}, %c512
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-8: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.fma
+// One row has nothing to hide memory behind.
+// CHECK-LABEL: func.func @one_row
 // CHECK-NOT: memref.prefetch
 // CHECK: return
 module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 262144>} {
@@ -82,10 +102,28 @@ module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16
       : memref<1x160x512xf32>, memref<3x512x16xf32>, memref<1x160x48xf32>
     return
   }
-  func.func @few_rows(%x: memref<1x12x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x12x48xf32>,
+  func.func @few_tiles(%x: memref<1x12x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x12x48xf32>,
                       %begin: index, %end: index) attributes {cpu.kernel} {
     cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
       : memref<1x12x512xf32>, memref<3x512x16xf32>, memref<1x12x48xf32>
+    return
+  }
+  func.func @few_tiles_of_large_panels(%x: memref<1x12x2048xf32>, %w: memref<3x2048x16xf32>, %out: memref<1x12x48xf32>,
+                      %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
+      : memref<1x12x2048xf32>, memref<3x2048x16xf32>, memref<1x12x48xf32>
+    return
+  }
+  func.func @one_tile(%x: memref<1x4x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x4x48xf32>,
+                      %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
+      : memref<1x4x512xf32>, memref<3x512x16xf32>, memref<1x4x48xf32>
+    return
+  }
+  func.func @one_row(%x: memref<1x1x512xf32>, %w: memref<3x512x16xf32>, %out: memref<1x1x48xf32>,
+                      %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, tile = #cpu.tile<pixels = 1, blocks = 1, rows = 1, groups = 3, depth = 1, flatten = false>}
+      : memref<1x1x512xf32>, memref<3x512x16xf32>, memref<1x1x48xf32>
     return
   }
 }
