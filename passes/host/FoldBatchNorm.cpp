@@ -1,4 +1,4 @@
-//===-- FoldBatchNorm.cpp - normalization joins the convolution before it -===//
+//===-- FoldBatchNorm.cpp - scales and shifts join the convolution --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ops/HostOps.h"
@@ -21,29 +21,73 @@ namespace {
 
 using graph::HostCallOp;
 
+/// Returns what a normalization does to the channels of its input; nothing where that
+/// depends on a run.
+std::optional<graph::ChannelAffine> getNormalization(HostCallOp call) {
+  if (call.getKernel() != "BatchNormalization" || !hasInputs(call, 5) ||
+      call->getNumResults() != 1 || integerOf(call, "training_mode", 0) != 0)
+    return std::nullopt;
+  OperandRange inputs = call.getInputs();
+  return graph::getBatchNormAffine(inputs[1], inputs[2], inputs[3], inputs[4],
+                                   numberOf(call, "epsilon", 1e-5));
+}
+
+/// Returns what arithmetic with one number per channel does to operand `index` of a call, of type
+/// `type`; nothing for other calls. Exporters write normalizations with fixed numbers in this form.
+std::optional<graph::ChannelAffine> getArithmetic(HostCallOp call, unsigned index,
+                                                  RankedTensorType type) {
+  const StringRef kernel = call.getKernel();
+  if (!llvm::is_contained({"Mul", "Add", "Sub", "Div"}, kernel) || !hasInputs(call, 2) ||
+      (kernel == "Div" && index == 1))
+    return std::nullopt;
+  auto numbers = graph::getChannelConstant(call.getInputs()[1 - index], type, /*channelDim=*/1);
+  if (!numbers)
+    return std::nullopt;
+  const SmallVector<double> zeros(numbers->size(), 0.0), ones(numbers->size(), 1.0);
+  if (kernel == "Mul")
+    return graph::ChannelAffine{*numbers, zeros};
+  if (kernel == "Div")
+    return graph::ChannelAffine{
+        llvm::map_to_vector(*numbers, [](double number) { return 1 / number; }), zeros};
+  auto negated = [](ArrayRef<double> values) {
+    return llvm::map_to_vector(values, [](double value) { return -value; });
+  };
+  if (kernel == "Add")
+    return graph::ChannelAffine{ones, *numbers};
+  return index == 0 ? graph::ChannelAffine{ones, negated(*numbers)}
+                    : graph::ChannelAffine{negated(ones), *numbers};
+}
+
 struct FoldIntoConv : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    if (call.getKernel() != "BatchNormalization" || !hasInputs(call, 5))
-      return failure();
-    if (call->getNumResults() != 1 || integerOf(call, "training_mode", 0) != 0)
-      return rewriter.notifyMatchFailure(call, "normalizes with the statistics of its input");
-    auto conv = call.getInputs()[0].getDefiningOp<HostCallOp>();
+    for (unsigned index : {0, 1})
+      if (index < call.getInputs().size() && succeeded(fold(call, index, rewriter)))
+        return success();
+    return failure();
+  }
+
+private:
+  /// Folds a call into the convolution that computes its operand `index`.
+  LogicalResult fold(HostCallOp call, unsigned index, PatternRewriter &rewriter) const {
+    auto conv = call.getInputs()[index].getDefiningOp<HostCallOp>();
     if (!conv || conv.getKernel() != "Conv" || !conv->hasOneUse() || !hasInputs(conv, 2))
       return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
     ElementsAttr weights = graph::getConstant(conv.getInputs()[1]);
     if (!weights || !weights.getElementType().isF32() || weights.getShapedType().getRank() < 3)
       return rewriter.notifyMatchFailure(call, "weights are not constant f32");
 
-    OperandRange inputs = call.getInputs();
-    auto affine = graph::getBatchNormAffine(inputs[1], inputs[2], inputs[3], inputs[4],
-                                            numberOf(call, "epsilon", 1e-5));
-    int64_t channels = weights.getShapedType().getDimSize(0);
+    const int64_t channels = weights.getShapedType().getDimSize(0);
+    SmallVector<int64_t> shape(weights.getShapedType().getRank(), ShapedType::kDynamic);
+    shape[1] = channels;
+    auto affine = index == 0 ? getNormalization(call) : std::nullopt;
+    if (!affine)
+      affine = getArithmetic(call, index, RankedTensorType::get(shape, rewriter.getF32Type()));
     auto isFinite = [](double x) { return std::isfinite(x); };
     if (!affine || int64_t(affine->scale.size()) != channels ||
         !llvm::all_of(affine->scale, isFinite) || !llvm::all_of(affine->shift, isFinite))
-      return rewriter.notifyMatchFailure(call, "parameters are not constant");
+      return rewriter.notifyMatchFailure(call, "no scale and shift per channel, or not constant");
     SmallVector<Value> operands = inputsOf(conv, 3);
     if (operands[2]) {
       auto bias = graph::getVectorConstant(operands[2]);

@@ -130,11 +130,12 @@ def HostMergeBranches : Pass<"host-merge-branches", "::mlir::func::FuncOp"> {
 }
 
 def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
-  let summary = "Folds normalization into the convolution before it";
+  let summary = "Folds scales and shifts of channels into the convolution before them";
   let description = [{
-    What graph-fuse-conv-bn does, for calls of host kernels: a BatchNormalization whose
-    numbers are known, behind a Conv of f32 with known weights that nothing else
-    reads, becomes part of its weights and bias.
+    What graph-fuse-conv-bn and graph-fold-scale-into-conv do, for calls of host kernels: a
+    BatchNormalization whose numbers are known, or a sum, difference, product or quotient
+    with one known number per channel, behind a Conv of f32 with known weights that nothing
+    else reads, becomes part of its weights and bias.
   }];
   let statistics = [Statistic<"numFolded", "num-folded", "Calls folded">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
