@@ -230,35 +230,31 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     constant.erase();
   }
 
-  /// Replaces the transpose of a constant that is too large for the interpreter by a constant that
-  /// is transposed where something reads it. Products pack their matrix from either form, as the
-  /// last one of language models that share it with their embedding.
-  bool foldLargeTranspose(Operation *op) {
+  /// Returns the constant that a transpose is, which is transposed only where something reads it;
+  /// null for other ops, and for what the interpreter may compute. Products pack their matrix from
+  /// either form, as the last one of language models that share it with their embedding.
+  ElementsAttr transposeLater(Operation *op) const {
     auto transpose = dyn_cast<TransposeOp>(op);
-    if (!transpose || transpose.getType().getEncoding() ||
-        !transpose.getType().hasStaticShape() || elementsOf(transpose) <= double(maxElements))
-      return false;
-    ElementsAttr value = transposeConstant(getConstant(transpose.getInput()),
-                                           transpose.getPermutation(), /*later=*/true);
-    if (!value)
-      return false;
-    OpBuilder builder(op);
-    op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), value));
-    op->erase();
-    ++numFolded;
-    return true;
+    if (!transpose || transpose.getType().getEncoding() || !transpose.getType().hasStaticShape() ||
+        elementsOf(transpose) <= double(maxElements))
+      return {};
+    return transposeConstant(getConstant(transpose.getInput()), transpose.getPermutation(),
+                             /*later=*/true);
   }
 
   void fold(Operation *op) {
     auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };
-    if (!llvm::all_of(op->getOperands(), isConstant) || foldLargeTranspose(op) ||
-        !isWorthwhile(op))
+    if (!llvm::all_of(op->getOperands(), isConstant))
+      return;
+    ElementsAttr value = transposeLater(op);
+    if (!value && !isWorthwhile(op))
       return;
     const double work = workOf(op);
     if (work > workLeft)
       return;
     workLeft -= work;
-    ElementsAttr value = isa<HostCallOp>(op) ? callKernel(cast<HostCallOp>(op)) : compute(op);
+    if (!value)
+      value = isa<HostCallOp>(op) ? callKernel(cast<HostCallOp>(op)) : compute(op);
     if (!value)
       return;
     OpBuilder builder(op);
