@@ -54,11 +54,14 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                                                       const Target &target, MLIRContext &context,
                                                       Diagnostics &diagnostics) {
   auto canGenerate = [&](Operation *op) { return target.canGenerate(op); };
+  std::function<bool(ModuleOp)> tiles;
+  if (source.tileDynamicDim)
+    tiles = [&](ModuleOp module) { return makeTiles(module, target, source.expandsVolumes); };
   if (source.format == ModelFormat::TensorFlow)
-    return importTf(
-        source.path,
-        {source.inputShapes, source.outNodes, source.inputNodes, canGenerate, source.signature},
-        context, diagnostics);
+    return importTf(source.path,
+                    {source.inputShapes, source.outNodes, source.inputNodes, canGenerate, tiles,
+                     source.signature},
+                    context, diagnostics);
   OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
   options.keepsEmptyDims = !target.takesDynamicInputs();
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
@@ -67,14 +70,11 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   }
   if (source.format == ModelFormat::Caffe)
     return importCaffe(source.path, source.weights, options, context, diagnostics);
-  if (source.format == ModelFormat::TfLite)
-    return importTfLite(source.path, options, context, diagnostics);
   if (source.format == ModelFormat::Air)
     return importAir(source.path, options, context, diagnostics);
-  if (source.tileDynamicDim)
-    options.makeTiles = [&](ModuleOp module) {
-      return makeTiles(module, target, source.expandsVolumes);
-    };
+  options.makeTiles = tiles;
+  if (source.format == ModelFormat::TfLite)
+    return importTfLite(source.path, options, context, diagnostics);
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

@@ -375,12 +375,13 @@ void GraphImporter::importWithPlaceholder(onnx::NodeProto &node) {
         names, [&](const std::string &name) { return name.empty() ? Value() : lookup(name); });
   };
   const SmallVector<Value> inputs = valuesOf(node.input());
-  std::string why = placeholder->whyRefused(node, inputs);
+  const SizeNode sizes = sizeNodeOf(node, inputs);
+  std::string why = placeholder->whyRefused(sizes);
   if (why.empty()) {
     importNode(node);
     if (diags->hasErrors())
       return;
-    why = placeholder->whyUnsound(node, inputs, valuesOf(node.output()));
+    why = placeholder->whyUnsound(sizes, valuesOf(node.output()));
   }
   if (!why.empty())
     diags->error("E14001", describeNode(node) + ": " + why);

@@ -203,25 +203,19 @@ static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name
   options.canGenerate = {};
   // An obstacle to tiling is not an error of the model.
   Diagnostics trial;
-  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
-  auto module = importModel(model, name, folder, options, context, trial);
-  if (failed(module) || trial.hasErrors())
-    return {};
-  Builder builder(&context);
-  (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
-  (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
-  if (options.makeTiles(**module)) {
-    // Warnings about what the file states wrongly hold for every import, so they are taken over
-    // from this one.
-    for (const CodedMessage &message : trial.all())
-      if (message.code == "W11013" || message.code == "W11014")
-        diags.add(message);
-    return std::move(*module);
-  }
-  // The constants are read once more for the dynamic graph.
-  (*module)->getBody()->clear();
-  graph::releaseUnusedConstants(**module);
-  return {};
+  auto import = [&]() -> FailureOr<OwningOpRef<ModuleOp>> {
+    auto module = importModel(model, name, folder, options, context, trial);
+    if (trial.hasErrors())
+      return failure();
+    return module;
+  };
+  OwningOpRef<ModuleOp> module = importTiles(context, dim, import, options.makeTiles);
+  // Warnings about what the file states wrongly hold for every import, so they are taken over
+  // from this one.
+  for (const CodedMessage &message : trial.all())
+    if (module && (message.code == "W11013" || message.code == "W11014"))
+      diags.add(message);
+  return module;
 }
 
 /// Imports the model that `parse` reads.
@@ -293,4 +287,11 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxModel(onnx::ModelProto &model, S
                                                       MLIRContext &context,
                                                       Diagnostics &diagnostics) {
   return onnx_import::importModel(model, name, /*folder=*/"", options, context, diagnostics);
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+atc::importOnnxModel(llvm::function_ref<bool(onnx::ModelProto &)> make, StringRef name,
+                     const OnnxImportOptions &options, MLIRContext &context,
+                     Diagnostics &diagnostics) {
+  return onnx_import::importParsed(make, name, /*folder=*/"", options, context, diagnostics);
 }

@@ -16,6 +16,13 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnxModel(onnx::ModelProto &model, llvm::StringRef name, const OnnxImportOptions &options,
                 mlir::MLIRContext &context, Diagnostics &diagnostics);
 
+/// Imports the model that `make` makes, which is called again where an attempt to make tiles of it
+/// (OnnxImportOptions::makeTiles) has used the model up. `make` returns false after an error.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importOnnxModel(llvm::function_ref<bool(onnx::ModelProto &)> make, llvm::StringRef name,
+                const OnnxImportOptions &options, mlir::MLIRContext &context,
+                Diagnostics &diagnostics);
+
 } // namespace atc
 
 #endif // OPENATC_FRONTENDS_ONNX_ONNXMODEL_H

@@ -8,6 +8,7 @@
 #include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/tf/Branches.h"
+#include "frontends/tf/DynamicDim.h"
 #include "frontends/tf/LoopImporter.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -46,6 +47,8 @@ GraphImporter::GraphImporter(pb::GraphDef &graph, StringRef name, const GraphBou
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   for (const auto &[name, tensor] : boundary.inputs)
     boundaryNames[TensorName::parse(tensor).node].push_back(name);
+  if (options.placeholder)
+    placeholder.emplace(options.placeholder);
 }
 
 Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
@@ -402,15 +405,42 @@ void GraphImporter::importNodes(ArrayRef<pb::NodeDef *> list) {
     if (isInput(*node) || node->op() == "NoOp")
       continue;
     LoopFrame *loop = frames.ofExit(*node);
+    if (placeholder && diags->hasErrors())
+      return; // One obstacle to tiling is enough.
     if (!loop)
       importNode(*node);
+    else if (placeholder)
+      diags->error("E14001", describeNode(*node) + ": is in a loop");
     else if (!definesHere(TensorName{node->name()}))
       importLoop(*this, *loop);
   }
 }
 
+void GraphImporter::makeWithPlaceholder(pb::NodeDef &node) {
+  SmallVector<Value> inputs;
+  for (const std::string &input : node.input())
+    if (TensorName tensor = TensorName::parse(input); !tensor.isControl)
+      inputs.push_back(lookup(tensor));
+  const SizeNode sizes = sizeNodeOf(node, inputs);
+  std::string why = placeholder->whyRefused(sizes);
+  if (why.empty()) {
+    makeOutputs(node);
+    if (diags->hasErrors())
+      return;
+    SmallVector<Value> made;
+    for (TensorName output{node.name()}; Value value = lookup(output); ++output.index)
+      made.push_back(value);
+    why = placeholder->whyUnsound(sizes, made);
+  }
+  if (!why.empty())
+    diags->error("E14001", describeNode(node) + ": " + why);
+}
+
 void GraphImporter::importNode(pb::NodeDef &node) {
-  makeOutputs(node);
+  if (placeholder && node.op() != "Const")
+    makeWithPlaceholder(node);
+  else
+    makeOutputs(node);
   if (node.op() == "Switch" || node.op() == "Merge")
     return;
   const Guards guards = guardsOf(llvm::map_to_vector(

@@ -10,6 +10,7 @@
 
 #include "frontends/DynamicInputs.h"
 #include "frontends/MainFunction.h"
+#include "frontends/Placeholder.h"
 #include "frontends/tf/ControlFlowState.h"
 #include "frontends/tf/LoopFrames.h"
 #include "frontends/tf/TensorData.h"
@@ -102,6 +103,8 @@ private:
   /// null where it cannot be imported.
   void inferCutTypes();
   void importNode(pb::NodeDef &node);
+  /// Makes the outputs of a node where a dynamic dim has a placeholder.
+  void makeWithPlaceholder(pb::NodeDef &node);
   void makeOutputs(pb::NodeDef &node);
   /// Calls the builder of the node's row; all inputs have values.
   void makeByRows(pb::NodeDef &node);
@@ -150,6 +153,7 @@ private:
   unsigned loopDepth = 0;
   uint64_t spentNodes = 0;
   bool isImaginary = false;
+  std::optional<PlaceholderRules> placeholder;
   Flow controlFlow;
 };
 

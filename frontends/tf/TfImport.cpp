@@ -5,6 +5,7 @@
 
 #include "frontends/ModelFile.h"
 #include "frontends/tf/DecomposeNodes.h"
+#include "frontends/tf/DynamicDim.h"
 #include "frontends/tf/GraphImporter.h"
 #include "frontends/tf/LookupTables.h"
 #include "frontends/tf/LowerControlFlow.h"
@@ -91,35 +92,81 @@ atc::importTfGraph(tf::pb::GraphDef &graph, StringRef name, const GraphBoundary 
   return module;
 }
 
+namespace atc::tf_import {
+
+namespace {
+
+/// A graph without function calls, as read from a file.
+struct LoadedGraph {
+  pb::GraphDef graph;
+  GraphBoundary boundary;
+  TfImportOptions options; ///< those of the import, without outputs that `boundary` names
+};
+
+} // namespace
+
+/// Reads a frozen graph or the folder of a SavedModel. Nothing after an error.
+static std::optional<LoadedGraph> loadGraph(StringRef path, const TfImportOptions &options,
+                                            Diagnostics &diags) {
+  LoadedGraph result;
+  result.options = options;
+  if (llvm::sys::fs::is_directory(path)) {
+    std::optional<FrozenModel> model = readSavedModel(path, diags, options.signature);
+    if (!model)
+      return std::nullopt;
+    result.boundary = model->boundary();
+    result.graph = std::move(model->graph);
+    return result;
+  }
+  if (!readGraph(path, result.graph, diags))
+    return std::nullopt;
+  RunNodes run(result.graph);
+  run.addFrozen(options.outputs);
+  if (!bindTables(result.graph, {llvm::sys::path::parent_path(path)}, run, diags))
+    return std::nullopt;
+  if (hasCalls(result.graph)) {
+    if (!inlineGraph(result.graph, options, result.boundary, diags))
+      return std::nullopt;
+    result.options.outputs.clear();
+  }
+  freezeTables(result.graph);
+  return result;
+}
+
+} // namespace atc::tf_import
+
 FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOptions &options,
                                                MLIRContext &context, Diagnostics &diagnostics) {
-  StringRef trimmed = path.rtrim('/');
-  StringRef name = llvm::sys::path::stem(trimmed);
-  if (llvm::sys::fs::is_directory(path)) {
-    std::optional<tf_import::FrozenModel> model =
-        tf_import::readSavedModel(path, diagnostics, options.signature);
-    if (!model)
-      return failure();
-    return importTfGraph(model->graph, name, model->boundary(), options, context, diagnostics);
-  }
-  tf::pb::GraphDef graph;
-  if (!tf_import::readGraph(path, graph, diagnostics))
+  const StringRef name = llvm::sys::path::stem(path.rtrim('/'));
+  std::optional<tf_import::LoadedGraph> loaded = tf_import::loadGraph(path, options, diagnostics);
+  if (!loaded)
     return failure();
-  tf_import::RunNodes run(graph);
-  run.addFrozen(options.outputs);
-  if (!tf_import::bindTables(graph, {llvm::sys::path::parent_path(path)}, run, diagnostics))
-    return failure();
-  if (!tf_import::hasCalls(graph)) {
-    tf_import::freezeTables(graph);
-    return importTfGraph(graph, name, {}, options, context, diagnostics);
-  }
-  GraphBoundary boundary;
-  if (!tf_import::inlineGraph(graph, options, boundary, diagnostics))
-    return failure();
-  tf_import::freezeTables(graph);
-  TfImportOptions inner = options;
-  inner.outputs.clear();
-  return importTfGraph(graph, name, boundary, inner, context, diagnostics);
+  if (options.makeTiles)
+    if (auto dim = tf_import::findDynamicDim(loaded->graph, loaded->boundary, loaded->options)) {
+      TfImportOptions tiled = loaded->options;
+      tiled.inputShapes = dim->inputShapes;
+      tiled.placeholder = dim->size;
+      // The target is asked about the tiles, whose sizes it will see.
+      tiled.canGenerate = {};
+      // An obstacle to tiling is not an error of the model.
+      Diagnostics trial;
+      auto import = [&] {
+        return importTfGraph(loaded->graph, name, loaded->boundary, tiled, context, trial);
+      };
+      if (auto module = importTiles(context, *dim, import, options.makeTiles))
+        return module;
+      // The attempt has changed the graph and taken constants out of it.
+      loaded.reset();
+      Diagnostics reported;
+      loaded = tf_import::loadGraph(path, options, reported);
+      if (!loaded) {
+        for (const CodedMessage &message : reported.all())
+          diagnostics.add(message);
+        return failure();
+      }
+    }
+  return importTfGraph(loaded->graph, name, loaded->boundary, loaded->options, context,
+                       diagnostics);
 }
 
 std::vector<atc::ModelNode> atc::listTfNodes(StringRef path, StringRef signature,

@@ -34,8 +34,12 @@ struct TfImportOptions {
   /// Whether the target can generate code for an op; what it cannot becomes a call of a
   /// host kernel. Empty: it can generate everything.
   std::function<bool(mlir::Operation *)> canGenerate = {};
+  /// Called for a model whose inputs have one dynamic dim, as OnnxImportOptions::makeTiles.
+  std::function<bool(mlir::ModuleOp)> makeTiles = {};
   /// `--signature_def`: the signature of a SavedModel. Empty: "serving_default" or the only one.
   std::string signature = {};
+  /// Set by the importer: the size of `inputShapes` that stands for the dynamic dim; 0 for none.
+  int64_t placeholder = 0;
 };
 
 /// The boundary that a signature gives a graph: the name of each input and output and the

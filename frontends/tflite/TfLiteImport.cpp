@@ -106,6 +106,8 @@ public:
     return input;
   }
 
+  bool hasStates() const { return !states.empty(); }
+
   /// Returns the options with which to import the ONNX model.
   OnnxImportOptions onnxOptions() const {
     OnnxImportOptions result = options;
@@ -391,8 +393,20 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTfLite(StringRef path, const OnnxImp
   tflite::ModelConverter converter(*reader, model, options, diagnostics);
   if (!converter.run())
     return failure();
-  reader.reset();
-  auto module = importOnnxModel(model, path, converter.onnxOptions(), context, diagnostics);
+  OnnxImportOptions onnxOptions = converter.onnxOptions();
+  // A state has the size of its variable, whatever the batch is.
+  if (converter.hasStates())
+    onnxOptions.makeTiles = {};
+  if (!onnxOptions.makeTiles)
+    reader.reset();
+  auto make = [&, isMade = true](onnx::ModelProto &result) mutable {
+    if (std::exchange(isMade, false)) {
+      result.Swap(&model);
+      return true;
+    }
+    return tflite::ModelConverter(*reader, result, options, diagnostics).run();
+  };
+  auto module = importOnnxModel(make, path, onnxOptions, context, diagnostics);
   if (succeeded(module))
     converter.setStates(**module);
   if (diagnostics.hasErrors())

@@ -1,0 +1,183 @@
+//===-- Placeholder.cpp - a number that stands for a dynamic dim ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/Placeholder.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "dialects/graph/tiling/TiledDims.h"
+#include "frontends/Tensors.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace atc {
+
+int64_t
+choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> forEachNumber) {
+  // Large enough that products of other sizes are no multiples by chance, small enough for a
+  // constant with this many rows.
+  SmallVector<int64_t> primes = {10007, 10009, 10037, 10039, 10061, 10067, 10069, 10079};
+  forEachNumber([&](int64_t number) {
+    if (number != 0)
+      llvm::erase_if(primes, [&](int64_t prime) { return number % prime == 0; });
+  });
+  return primes.empty() ? 0 : primes.front();
+}
+
+OwningOpRef<ModuleOp> importTiles(MLIRContext &context, const DynamicDim &dim,
+                                  llvm::function_ref<FailureOr<OwningOpRef<ModuleOp>>()> import,
+                                  llvm::function_ref<bool(ModuleOp)> makeTiles) {
+  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+  FailureOr<OwningOpRef<ModuleOp>> module = import();
+  if (failed(module))
+    return {};
+  Builder builder(&context);
+  (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
+  (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
+  if (makeTiles(**module))
+    return std::move(*module);
+  // The constants are read once more for the dynamic graph.
+  (*module)->getBody()->clear();
+  graph::releaseUnusedConstants(**module);
+  return {};
+}
+
+std::optional<SmallVector<int64_t>> constantInts(Value value) {
+  ElementsAttr attr;
+  if (!value || !matchPattern(value, m_Constant(&attr)) ||
+      !isa<IntegerType>(attr.getElementType()) || attr.getNumElements() > maxSizes)
+    return std::nullopt;
+  return readInts(attr);
+}
+
+bool PlaceholderRules::grows(Value value) const {
+  auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  return type && llvm::any_of(type.getShape(), [&](int64_t dim) { return isMultiple(dim); });
+}
+
+/// Whether inputs that hold sizes stand where they keep their meaning.
+std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
+  const StringRef op = node.kind;
+  const ArrayRef<Value> inputs = node.inputs;
+  auto isSize = [&](size_t index) {
+    return index < inputs.size() && sizes.contains(inputs[index]);
+  };
+  auto onlyAt = [&](std::initializer_list<size_t> allowed) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (isSize(i) && !llvm::is_contained(allowed, i))
+        return false;
+    return true;
+  };
+  const bool isKnown =
+      llvm::StringSwitch<bool>(op)
+          .Cases({"Concat", "Mul", "Div", "Equal"}, true)
+          .Cases({"Gather", "Slice", "Squeeze", "Unsqueeze", "Cast", "Identity", "Split"},
+                 onlyAt({0}))
+          .Case("Reshape", onlyAt({0, 1}))
+          .Case("ConstantOfShape", onlyAt({0}))
+          .Case("Expand", onlyAt({1}))
+          .Case("Where", onlyAt({1, 2}))
+          .Case("Resize", onlyAt({3}))
+          .Case("ReduceProd", onlyAt({0}))
+          .Default(false);
+  if (!isKnown)
+    return "computes with the size of a dynamic dim";
+  if (op == "ReduceProd") {
+    auto numbers = constantInts(inputs[0]);
+    const bool isOne = numbers && llvm::count_if(*numbers, [&](int64_t number) {
+                                    return isMultiple(number);
+                                  }) == 1;
+    return isOne ? "" : "multiplies the size of a dynamic dim by itself";
+  }
+  if (op != "Mul" && op != "Div" && op != "Equal")
+    return "";
+  // Element by element where there are as many, else one against all.
+  auto lhs = constantInts(inputs[0]), rhs = constantInts(inputs[1]);
+  if (!lhs || !rhs || lhs->empty() || rhs->empty())
+    return "computes with the size of a dynamic dim";
+  const size_t count = std::max(lhs->size(), rhs->size());
+  if ((lhs->size() != count && lhs->size() != 1) || (rhs->size() != count && rhs->size() != 1))
+    return "computes with the size of a dynamic dim";
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t a = (*lhs)[lhs->size() == 1 ? 0 : i], b = (*rhs)[rhs->size() == 1 ? 0 : i];
+    const bool first = isMultiple(a), second = isMultiple(b);
+    if (!first && !second)
+      continue;
+    if (op == "Mul" && first && second)
+      return "multiplies the size of a dynamic dim by itself";
+    if (op == "Div" && (second || b == 0 || a % b != 0 || !isMultiple(a / b)))
+      return "divides the size of a dynamic dim with a remainder";
+    // A size is never negative.
+    if (op == "Equal" && (first ? b : a) >= 0)
+      return "compares the size of a dynamic dim";
+  }
+  return "";
+}
+
+std::string PlaceholderRules::whyRefused(const SizeNode &node) const {
+  const ArrayRef<Value> inputs = node.inputs;
+  if (llvm::any_of(inputs, [&](Value input) { return input && sizes.contains(input); }))
+    if (std::string why = whyNoSize(node); !why.empty())
+      return why;
+  if (inputs.empty() || !grows(inputs[0]))
+    return "";
+  // Operators that depend on whether a dim is 1, or on which of two sizes is smaller.
+  auto type = cast<RankedTensorType>(inputs[0].getType());
+  if (node.kind == "Squeeze" && !node.parameter("axes", 1))
+    return "drops the dynamic dim where its size is 1";
+  if (node.kind == "Slice") {
+    auto starts = node.parameter("starts", 1), ends = node.parameter("ends", 2),
+         axes = node.parameter("axes", 3), steps = node.parameter("steps", 4);
+    if (!starts || !ends)
+      return "slices at bounds that are computed";
+    for (size_t i = 0; i < starts->size(); ++i) {
+      const bool complete = i < ends->size() && (!axes || i < axes->size());
+      int64_t axis = !complete ? -1 : axes ? (*axes)[i] : static_cast<int64_t>(i);
+      axis += axis < 0 ? type.getRank() : 0;
+      if (!complete || axis < 0 || axis >= type.getRank())
+        return "has starts, ends and axes that do not fit";
+      // Exporters write the largest integer for "to the end".
+      const bool isWhole = (*starts)[i] == 0 && (*ends)[i] >= INT32_MAX &&
+                           (!steps || (i < steps->size() && (*steps)[i] == 1));
+      if (isMultiple(type.getDimSize(axis)) && !isWhole)
+        return "takes some of the elements of a dynamic dim";
+    }
+  }
+  return "";
+}
+
+std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> outputs) {
+  const ArrayRef<Value> inputs = node.inputs;
+  const bool isShape = node.kind == "Shape" || node.kind == "Size";
+  const bool hasSizes =
+      isShape || llvm::any_of(inputs, [&](Value input) { return input && sizes.contains(input); });
+  auto isGrowingConstant = [&](Value value) {
+    return value && grows(value) && matchPattern(value, m_Constant());
+  };
+  const bool fromGrowing = llvm::any_of(inputs, isGrowingConstant);
+  for (Value output : outputs) {
+    ElementsAttr attr;
+    if (!output || !matchPattern(output, m_Constant(&attr)))
+      continue;
+    if (grows(output)) {
+      for (auto [dim, length] : llvm::enumerate(attr.getShapedType().getShape()))
+        if (isMultiple(length) && !graph::hasEqualShares(attr, dim, size))
+          return "makes a constant that differs along a dynamic dim";
+      continue;
+    }
+    if (fromGrowing && !isShape)
+      return "computes a constant from all indices of a dynamic dim";
+    if (!hasSizes)
+      continue;
+    auto numbers = constantInts(output);
+    if (!numbers)
+      return "computes with the size of a dynamic dim";
+    if (llvm::any_of(*numbers, [&](int64_t number) { return isMultiple(number); }))
+      sizes.insert(output);
+  }
+  return "";
+}
+
+} // namespace atc
