@@ -68,8 +68,7 @@ std::optional<int64_t> CallRanks::of(Value value) {
       rank = 0;
   } else if (auto loop = value.getDefiningOp<func::CallOp>()) {
     // A loop over rows changes their width only.
-    auto tiles =
-        SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(loop, loop.getCalleeAttr());
+    auto tiles = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(loop, loop.getCalleeAttr());
     if (tiles && tiles->hasAttr(host::kRowsAttr) && loop.getNumOperands() == 1)
       rank = of(loop.getOperand(0));
   }
