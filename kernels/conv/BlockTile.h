@@ -72,6 +72,7 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) 
     const int64_t offset = at + b * r.yBlock;
     if (r.isFirst) {
       r.finish->begin(sums[b], r.block + b, r.at + offset);
+      r.finish->prefetch(r.at + offset + P * kBlock, P);
       continue;
     }
 #pragma clang loop unroll(full)
@@ -119,8 +120,8 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first, int64_t ahead) 
       blockAt(y + p * kBlock) = sums[b][p];
   }
   for (int b = 0; r.isLast && b < B; ++b) {
-    r.finish->clear(r.y + at + b * r.yBlock, r.block + b, P);
-    r.finish->apply(r.y + at + b * r.yBlock, r.at + at + b * r.yBlock, P * kBlock);
+    const int64_t offset = at + b * r.yBlock;
+    r.finish->finish(r.y + offset, r.block + b, r.at + offset, P);
   }
 }
 
@@ -156,11 +157,17 @@ void forEachTile(const Row &row, int64_t blocks, int64_t pixels, int64_t maxSize
   }
 }
 
-/// Computes the pixels of a row.
+/// Computes the pixels of a row. Their inputs are neighbours, or every second pixel as in
+/// convolutions of stride 2: constants, which addresses absorb.
 template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
   const int64_t maxSize = B > 2 ? maxPixels / 2 : tilePixels();
   forEachTile(row, B, pixels, maxSize, [&](int64_t first, int64_t here, int64_t ahead) {
-    isDense ? tileOf<B, kBlock>(row, first, here, ahead) : tileOf<B, 0>(row, first, here, ahead);
+    if (isDense)
+      return tileOf<B, kBlock>(row, first, here, ahead);
+    if constexpr (B > 1)
+      if (row.step == 2 * kBlock)
+        return tileOf<B, 2 * kBlock>(row, first, here, ahead);
+    tileOf<B, 0>(row, first, here, ahead);
   });
 }
 

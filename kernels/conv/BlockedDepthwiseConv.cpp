@@ -54,7 +54,6 @@ struct DepthwiseRow {
       }
     }
     finish->end(y + first * kBlock, sums);
-    finish->apply(y + first * kBlock, at + first * kBlock, P * kBlock);
   }
 
   /// Computes pixels [first, last), whose windows are inside of the row.
@@ -80,7 +79,7 @@ void computeRows(float *y, const float *x, const float *w, const Finish &finish,
       minimum(columns, window.before[1] > 0 ? ceilDiv(window.before[1], stride) : 0);
   const int64_t room = window.in[1] + window.before[1] - window.extent(1);
   const int64_t right = maximum(left, room < 0 ? 0 : minimum(columns, room / stride + 1));
-  const bool isDense = window.dilation[1] == 1 && window.kernel[1] == 3;
+  const int64_t taps = window.dilation[1] == 1 ? window.kernel[1] : 0; // neighbours; 0: others
   DepthwiseRow row;
   row.finish = &finish;
   row.stride = stride * kBlock;
@@ -105,13 +104,18 @@ void computeRows(float *y, const float *x, const float *w, const Finish &finish,
       }
     };
     border(0, left);
-    if (isDense && stride == 1)
+    if (taps == 3 && stride == 1)
       row.inside<3, 1>(left, right);
-    else if (isDense && stride == 2)
+    else if (taps == 3 && stride == 2)
       row.inside<3, 2>(left, right);
+    else if (taps == 5 && stride == 1)
+      row.inside<5, 1>(left, right);
+    else if (taps == 5 && stride == 2)
+      row.inside<5, 2>(left, right);
     else
       row.inside<0, 0>(left, right);
     border(right, columns);
+    finish.apply(row.y, row.at, columns * kBlock);
   }
 }
 } // namespace

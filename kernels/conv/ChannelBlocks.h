@@ -88,6 +88,21 @@ struct Finish {
         to[p * kBlock + lane] = 0;
   }
 
+  /// Requests the first values of `pixels` pixels, which the next tile reads.
+  __attribute__((always_inline)) void prefetch(int64_t at, int pixels) const {
+    if (!sum)
+      return;
+#pragma clang loop unroll(full)
+    for (int p = 0; p < pixels; ++p)
+      __builtin_prefetch(sum + at + p * kBlock);
+  }
+
+  /// Finishes the stored results of `pixels` neighbouring pixels of output block `block`.
+  void finish(float *to, int64_t block, int64_t at, int64_t pixels) const {
+    clear(to, block, pixels);
+    apply(to, at, pixels * kBlock);
+  }
+
   /// Applies an activation other than Clip to `count` elements of stored results, whole blocks, and
   /// adds the sum behind the activation; `at` is their offset in the result.
   void apply(float *results, int64_t at, int64_t count) const {

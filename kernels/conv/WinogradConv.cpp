@@ -123,7 +123,8 @@ template <int M> struct TiledConvolution {
     const int64_t top = tile / tilesAlong * M - window.before[0];
     const int64_t left = tile % tilesAlong * M - window.before[1];
     const int64_t height = window.in[0], width = window.in[1];
-    Vec half[side][side]; // [position of a row][row of inputs]
+    const int64_t step = inputStep(); // Stores may alias what it is computed from.
+    Vec half[side][side];             // [position of a row][row of inputs]
     for (int i = 0; i < side; ++i) {
       Vec row[side] = {}, points[side];
       const int64_t y = top + i;
@@ -148,9 +149,10 @@ template <int M> struct TiledConvolution {
     for (int j = 0; j < side; ++j) {
       Vec points[side];
       transformInput<M>(points, half[j]);
+      float *point = to + j * step;
 #pragma clang loop unroll(full)
-      for (int i = 0; i < side; ++i)
-        blockAt(to + (i * side + j) * inputStep()) = points[i];
+      for (int i = 0; i < side; ++i, point += side * step)
+        blockAt(point) = points[i];
     }
   }
 
@@ -161,12 +163,14 @@ template <int M> struct TiledConvolution {
     const int64_t top = tile / tilesAlong * M, left = tile % tilesAlong * M;
     const int64_t height = minimum(int64_t(M), window.out[0] - top);
     const int64_t width = minimum(int64_t(M), window.out[1] - left);
+    const int64_t step = productStep();
     Vec half[M][side]; // [row of outputs][position of a row]
     for (int j = 0; j < side; ++j) {
       Vec column[side], outputs[M];
+      const float *point = from + j * step;
 #pragma clang loop unroll(full)
-      for (int i = 0; i < side; ++i)
-        column[i] = blockAt(from + (i * side + j) * productStep());
+      for (int i = 0; i < side; ++i, point += side * step)
+        column[i] = blockAt(point);
       transformOutput<M>(outputs, column);
 #pragma clang loop unroll(full)
       for (int i = 0; i < M; ++i)
@@ -191,8 +195,17 @@ template <int M> struct TiledConvolution {
           finish.end(y + offset + j * kBlock, first);
         }
       }
-      finish.clear(y + offset, block, width);
-      finish.apply(y + offset, offset, width * kBlock);
+    }
+  }
+
+  /// Finishes the stored outputs of tiles `first` to `last` of a row of tiles.
+  void finishTiles(float *y, int64_t at, int64_t block, int64_t first, int64_t last) const {
+    const int64_t top = first / tilesAlong * M, left = first % tilesAlong * M;
+    const int64_t height = minimum(int64_t(M), window.out[0] - top);
+    const int64_t width = minimum((last % tilesAlong + 1) * M, window.out[1]) - left;
+    for (int64_t i = 0; i < height; ++i) {
+      const int64_t offset = at + ((top + i) * window.out[1] + left) * kBlock;
+      finish.finish(y + offset, block, offset, width);
     }
   }
 
@@ -237,9 +250,14 @@ template <int M> struct TiledConvolution {
       }
       for (int64_t b = 0; b < blocks; ++b) {
         const int64_t at = (image * plan.outBlocks + block + b) * plan.outPlane() * kBlock;
-        for (int64_t tile = 0; tile < count; ++tile)
+        for (int64_t tile = 0, begin = 0; tile < count; ++tile) {
           transformProducts(y, at, products + (b * tilesPerTask + tile) * kBlock, block + b,
                             first + tile);
+          if (tile + 1 == count || (first + tile + 1) % tilesAlong == 0) {
+            finishTiles(y, at, block + b, first + begin, first + tile);
+            begin = tile + 1;
+          }
+        }
       }
     }
   }

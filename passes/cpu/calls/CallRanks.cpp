@@ -6,6 +6,7 @@
 #include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/cpu/calls/CallEquation.h"
+#include "passes/host/Passes.h"
 #include "runtime-lite/abi/HostKernel.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -42,6 +43,8 @@ CallRanks::CallRanks(func::FuncOp main) {
   main.walk([&](graph::HostCallOp call) {
     for (Value result : call.getResults())
       of(result);
+    if (std::optional<int64_t> length = inferLength(call))
+      lengths[call.getResult(0)] = *length;
   });
 }
 
@@ -63,6 +66,11 @@ std::optional<int64_t> CallRanks::of(Value value) {
       rank = of(inputs[0]);
     else if (call.getKernel() == "DynamicQuantizeLinear")
       rank = 0;
+  } else if (auto loop = value.getDefiningOp<func::CallOp>()) {
+    // A loop over rows changes their width only.
+    auto tiles = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(loop, loop.getCalleeAttr());
+    if (tiles && tiles->hasAttr(host::kRowsAttr) && loop.getNumOperands() == 1)
+      rank = of(loop.getOperand(0));
   }
   // A shape of a million dims is an operand like any other; the call fails when it runs.
   if (rank && (*rank < 0 || *rank > int64_t(host::kMaxRank)))
@@ -71,12 +79,76 @@ std::optional<int64_t> CallRanks::of(Value value) {
   return rank;
 }
 
-/// Returns the number of elements of a vector of known length.
-static std::optional<int64_t> lengthOf(Value vector) {
-  auto type = vector ? dyn_cast<RankedTensorType>(vector.getType()) : RankedTensorType();
-  if (!type || type.getRank() != 1 || type.isDynamicDim(0))
+std::optional<int64_t> CallRanks::lengthOf(Value vector) const {
+  if (!vector)
     return std::nullopt;
-  return type.getDimSize(0);
+  if (auto type = dyn_cast<RankedTensorType>(vector.getType());
+      type && type.getRank() <= 1 && type.hasStaticShape())
+    return type.getNumElements();
+  auto found = lengths.find(vector);
+  return found == lengths.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Returns `index` of a vector of `length` elements as Slice and Shape read it: from the end if it
+/// is negative, and inside of [0, length].
+static int64_t clampIndex(int64_t index, int64_t length) {
+  if (index < 0)
+    index = index < -length ? 0 : index + length;
+  return std::min(index, length);
+}
+
+/// Returns the number of elements that a Slice with steps of 1 takes from a vector of `length`.
+static std::optional<int64_t> lengthOfSlice(ArrayRef<Value> inputs, int64_t length) {
+  if (inputs.size() < 3)
+    return std::nullopt;
+  auto only = [&](size_t i) -> std::optional<int64_t> {
+    auto elements = constantIntegers(inputs[i]);
+    return elements && elements->size() == 1 ? std::optional(elements->front()) : std::nullopt;
+  };
+  for (size_t i = 4; i < inputs.size(); ++i)
+    if (inputs[i] && only(i) != 1)
+      return std::nullopt;
+  const auto first = only(1), end = only(2);
+  if (!first || !end)
+    return std::nullopt;
+  return std::max<int64_t>(clampIndex(*end, length) - clampIndex(*first, length), 0);
+}
+
+std::optional<int64_t> CallRanks::inferLength(graph::HostCallOp call) {
+  const SmallVector<Value> inputs = call.inputsByPosition();
+  const StringRef kernel = call.getKernel();
+  const std::optional<int64_t> rank =
+      call->getNumResults() == 1 ? of(call.getResult(0)) : std::nullopt;
+  if (inputs.empty() || !rank || *rank > 1)
+    return std::nullopt;
+  if (*rank == 0)
+    return 1;
+  if (kernel == "Shape") {
+    const std::optional<int64_t> dims = of(inputs[0]);
+    if (!dims)
+      return std::nullopt;
+    const int64_t first = clampIndex(host::integerOf(call, "start", 0), *dims);
+    return std::max<int64_t>(clampIndex(host::integerOf(call, "end", *dims), *dims) - first, 0);
+  }
+  const std::optional<int64_t> length = lengthOf(inputs[0]);
+  if (kernel == "Cast" || kernel == "Identity" || kernel == "Unsqueeze")
+    return length;
+  if (kernel == "Slice")
+    return length ? lengthOfSlice(inputs, *length) : std::nullopt;
+  if (kernel == "Gather" && inputs.size() > 1 && of(inputs[0]) == 1)
+    return lengthOf(inputs[1]);
+  if (kernel == "Concat" || kernel == "Map") {
+    int64_t sum = 0, max = 0;
+    for (Value input : inputs) {
+      const std::optional<int64_t> each = lengthOf(input);
+      if (!each)
+        return std::nullopt;
+      sum += *each;
+      max = std::max(max, *each);
+    }
+    return kernel == "Concat" ? sum : max;
+  }
+  return std::nullopt;
 }
 
 /// Returns whether the result of a kernel has the rank of its first input.
@@ -96,10 +168,8 @@ static bool keepsRank(StringRef kernel) {
   return kernels.contains(kernel);
 }
 
-/// Returns the rank of the result of a kernel that moves or selects elements, whose first input has
-/// the rank `first`, by the lengths of vectors that describe dims; nothing for other kernels.
-static std::optional<int64_t> rankOfMove(graph::HostCallOp call, ArrayRef<Value> inputs,
-                                         std::optional<int64_t> first) {
+std::optional<int64_t> CallRanks::rankOfMove(graph::HostCallOp call, ArrayRef<Value> inputs,
+                                             std::optional<int64_t> first) const {
   const StringRef kernel = call.getKernel();
   const std::optional<int64_t> length =
       inputs.size() > 1 ? lengthOf(inputs[1]) : std::optional<int64_t>();
@@ -127,10 +197,8 @@ static std::optional<int64_t> rankOfMove(graph::HostCallOp call, ArrayRef<Value>
   return std::nullopt;
 }
 
-/// Returns the rank of the result of a kernel that reduces an input of rank `first`; nothing for
-/// other kernels.
-static std::optional<int64_t> rankOfReduction(graph::HostCallOp call, ArrayRef<Value> inputs,
-                                              int64_t first) {
+std::optional<int64_t> CallRanks::rankOfReduction(graph::HostCallOp call, ArrayRef<Value> inputs,
+                                                  int64_t first) const {
   const StringRef kernel = call.getKernel();
   const bool isArg = kernel == "ArgMax" || kernel == "ArgMin";
   if (!isArg && !kernel.starts_with("Reduce"))
@@ -164,8 +232,19 @@ std::optional<int64_t> CallRanks::infer(graph::HostCallOp call) {
     return first;
   if (kernel == "Flatten" || kernel == "EyeLike" || kernel == "Gemm" || kernel == "QGemm")
     return 2;
-  if (kernel == "Range")
+  // Images in blocks of 16 channels have a dim for these.
+  constexpr int64_t blocked = 5;
+  if (kernel == "BlockChannels" || kernel == "BlockedDepthwiseConv" || kernel == "BlockedConv" ||
+      kernel == "WinogradConv") {
+    const bool adds = inputs.size() > 3 && inputs[3];
+    return !adds || of(inputs[3]) == blocked ? std::optional(blocked) : std::nullopt;
+  }
+  if (kernel == "UnblockChannels" && host::integerOf(call, "last", 0) == 0)
+    return blocked - 1;
+  if (kernel == "Range" || kernel == "Shape")
     return 1;
+  if (kernel == "ConstantOfShape" && !inputs.empty())
+    return lengthOf(inputs[0]);
   if (kernel == "NegativeLogLikelihoodLoss" || kernel == "SoftmaxCrossEntropyLoss") {
     if (!hasText(call, "reduction", "mean", "none"))
       return 0;

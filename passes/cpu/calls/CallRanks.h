@@ -12,7 +12,8 @@ namespace atc::cpu {
 
 using host::axisOf;
 
-/// Finds ranks that types do not state, by the host calls that compute the values.
+/// Finds ranks that types do not state, by the host calls that compute the values. The rank of what
+/// a computed shape describes is the length of the shape, a vector whose length is found as well.
 class CallRanks {
 public:
   /// Infers the ranks of all results in `main`, in the order in which they are computed: a chain of
@@ -25,10 +26,23 @@ public:
 private:
   /// Infers the rank of the first result of a call from those of its inputs, which are known.
   std::optional<int64_t> infer(graph::HostCallOp call);
+  /// Returns the number of elements of a tensor of rank 0 or 1; nothing where it is not known.
+  std::optional<int64_t> lengthOf(mlir::Value vector) const;
+  /// Infers that number for the result of a call whose inputs have been seen.
+  std::optional<int64_t> inferLength(graph::HostCallOp call);
+  /// Returns the rank of the result of a kernel that moves or selects elements, whose first input
+  /// has the rank `first`, by the lengths of vectors that describe dims; nothing for other kernels.
+  std::optional<int64_t> rankOfMove(graph::HostCallOp call, llvm::ArrayRef<mlir::Value> inputs,
+                                    std::optional<int64_t> first) const;
+  /// Returns the rank of the result of a kernel that reduces an input of rank `first`; nothing for
+  /// other kernels.
+  std::optional<int64_t> rankOfReduction(graph::HostCallOp call, llvm::ArrayRef<mlir::Value> inputs,
+                                         int64_t first) const;
   /// Returns the ranks of all values; nothing where one is not known.
   std::optional<llvm::SmallVector<int64_t>> ranksOf(llvm::ArrayRef<mlir::Value> values);
 
   llvm::DenseMap<mlir::Value, std::optional<int64_t>> known;
+  llvm::DenseMap<mlir::Value, int64_t> lengths; ///< of vectors that calls compute
 };
 
 /// Returns the elements of a small constant of integers; nothing for other values.

@@ -30,3 +30,35 @@ func.func @main(%x: tensor<?x?xf32>, %axes: tensor<?xi64>) -> (tensor<*xf32>, te
   %2 = graph.host_call "ReduceMax"(%1, %one) {keepdims = array<i64: 0>} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
   return %0, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A computed shape gives a rank by its length: of an image from blocks of channels, two dims and one
+// more. Loops over rows keep ranks. A gather of rows has the length of a row, which is not known.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Softmax"({{.*}}generated_for = array<i64: 1, 1, 3, -1, 1, 3, -1>
+// CHECK: graph.host_call "Softmax"({{.*}}generated_for = array<i64: 1, 1, 2, -1, 1, 2, -1>
+// CHECK: graph.host_call "Softmax"(%{{[0-9]+}}) {axis = array<i64: -1>} :
+func.func @main(%blocks: tensor<?x2x?x?x16xf32>, %matrix: tensor<?x?xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %zero = graph.constant dense<0> : tensor<1xi64>
+  %two = graph.constant dense<2> : tensor<1xi64>
+  %rest = graph.constant dense<-1> : tensor<1xi64>
+  %first = graph.constant dense<0> : tensor<i64>
+  %image = graph.host_call "UnblockChannels"(%blocks) {channels = array<i64: 32>} : (tensor<?x2x?x?x16xf32>) -> tensor<*xf32>
+  %shape = graph.host_call "Shape"(%image) {} : (tensor<*xf32>) -> tensor<*xi64>
+  %front = graph.host_call "Slice"(%shape, %zero, %two, %zero) {} : (tensor<*xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %dims = graph.host_call "Concat"(%front, %rest) {axis = array<i64: 0>} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %lines = graph.host_call "Reshape"(%image, %dims) {allowzero = array<i64: 0>} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %rows = func.call @rows(%lines) : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = graph.host_call "Softmax"(%rows) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %batch = graph.host_call "Gather"(%shape, %first) {axis = array<i64: 0>} : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
+  %one = graph.host_call "Unsqueeze"(%batch, %zero) {} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %pair = graph.host_call "Concat"(%one, %rest) {axis = array<i64: 0>} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %flat = graph.host_call "Reshape"(%image, %pair) {allowzero = array<i64: 0>} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %1 = graph.host_call "Softmax"(%flat) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %row = graph.host_call "Gather"(%matrix, %first) {axis = array<i64: 0>} : (tensor<?x?xi64>, tensor<i64>) -> tensor<*xi64>
+  %any = graph.host_call "Reshape"(%image, %row) {allowzero = array<i64: 0>} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %2 = graph.host_call "Softmax"(%any) {axis = array<i64: -1>} : (tensor<*xf32>) -> tensor<*xf32>
+  return %0, %1, %2 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+func.func private @rows(tensor<*xf32>) -> tensor<*xf32> attributes {host.rows}
