@@ -5,7 +5,9 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/DerivedConstants.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include "dialects/graph/ops/StructureOps.h"
+#include "passes/graph/RewriteUtils.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <cstring>
@@ -16,6 +18,15 @@ using namespace atc::graph;
 ElementsAttr atc::graph::getConstant(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   return constant ? constant.getValue() : ElementsAttr();
+}
+
+std::pair<ElementsAttr, QuantParams> atc::graph::getQuantizedConstant(Value value) {
+  auto dequantize = value.getDefiningOp<DequantizeOp>();
+  auto cast = dequantize ? dequantize.getInput().getDefiningOp<StorageCastOp>() : nullptr;
+  ElementsAttr integers = cast ? getConstant(cast.getInput()) : nullptr;
+  if (!integers)
+    return {};
+  return {integers, *getQuantParams(getTensorType(dequantize.getInput()).getElementType())};
 }
 
 //===----------------------------------------------------------------------===//

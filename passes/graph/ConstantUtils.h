@@ -5,12 +5,17 @@
 #define OPENATC_PASSES_GRAPH_CONSTANT_UTILS_H
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc::graph {
 
 /// Returns the value of the graph.constant that defines `value`, or null.
 mlir::ElementsAttr getConstant(mlir::Value value);
+
+/// Returns the constant integers that `value` is made of by dequantize alone, and their parameters;
+/// null integers where it is something else.
+std::pair<mlir::ElementsAttr, QuantParams> getQuantizedConstant(mlir::Value value);
 
 /// Returns the value that all elements of a numeric constant have; nothing where they differ.
 std::optional<double> getScalarConstant(mlir::Value value);

@@ -45,7 +45,8 @@ def GraphDecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
     A transposed convolution of stride s computes s outputs per dim from the
     same inputs, each with its own part of the kernel. They become the channels
     of one stride-1 convolution; depth_to_space (or reshape, transpose, reshape)
-    interleaves them and a slice crops the pads. The weights must be constant.
+    interleaves them and a slice crops the pads. The weights must be constant, or
+    dequantized constants with zero points of 0, which stay integers.
 
     ```mlir
     %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, ...} : ...
@@ -54,6 +55,10 @@ def GraphDecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
     %y = graph.depth_to_space %c {...} : ...
     ```
   }];
+  let options = [
+    Option<"onlyQuantized", "only-quantized", "bool", /*default=*/"false",
+           "Leave those whose input and weights are not quantized">
+  ];
   let statistics = [
     Statistic<"numDecomposed", "num-decomposed", "Number of transposed convolutions rewritten">];
 }

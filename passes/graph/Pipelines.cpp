@@ -46,6 +46,8 @@ public:
 
     // While the scales of quantized tensors are still known.
     addPass(createGraphFoldPad());
+    if (choices.integers)
+      addPass(createGraphDecomposeConvTranspose({/*onlyQuantized=*/true}));
     addPass(createGraphPropagateQdq());
     if (choices.integers)
       addPass(createGraphFoldQdqContractions());

@@ -1,6 +1,7 @@
 #===-- test_double_nodes.py - nodes of float64 whose parts have no code ---------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Recurrent layers of float64, and the statistics of LayerNormalization, whose type is stated.
+"""Recurrent layers of float64, the statistics of LayerNormalization, whose type is stated, and shifts
+by amounts that are computed.
 
 Needs numpy, pytest and the onnx package.
 """
@@ -19,10 +20,14 @@ from openatc_tools import RUNTIME, call, tool  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 
 
+KINDS = {"f8": TensorProto.DOUBLE, "u1": TensorProto.UINT8, "u4": TensorProto.UINT32,
+         "u8": TensorProto.UINT64}
+
+
 def run(folder, op, arrays, outputs, dims, **attributes):
     """The outputs of a model of one node."""
     node = helper.make_node(op, [*arrays], outputs, **attributes)
-    inputs = [helper.make_tensor_value_info(name, TensorProto.DOUBLE,
+    inputs = [helper.make_tensor_value_info(name, KINDS[array.dtype.str[1:]],
                                             array.shape if dims == "fixed" else [None] * array.ndim)
               for name, array in arrays.items()]
     graph = helper.make_graph([node], "graph", inputs,
@@ -69,3 +74,18 @@ def test_statistics_have_the_stated_type(tmp_path, dims):
     np.testing.assert_allclose(y, (x - x.mean(-1, keepdims=True)) / deviation, rtol=1e-6)
     np.testing.assert_allclose(mean, x.mean(-1, keepdims=True), rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(inverse, 1 / deviation, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [9, 300])
+@pytest.mark.parametrize("dtype", ["u1", "u4", "u8"])
+def test_shifts(tmp_path, dtype, count):
+    """Few are looked up as powers, many shifted by a kernel: by the width or more leaves 0."""
+    width = 8 * np.dtype(dtype).itemsize
+    x = np.random.default_rng(3).integers(0, 2**width, count, dtype=dtype)
+    by = np.arange(count).astype(dtype)
+    for direction in ("LEFT", "RIGHT"):
+        [y] = run(tmp_path, "BitShift", {"x": x, "y": by}, ["z"], "fixed", direction=direction)
+        shift = np.left_shift if direction == "LEFT" else np.right_shift
+        want = np.where(by < width, shift(x, np.minimum(by, width - 1)), 0)
+        assert y.dtype == x.dtype
+        np.testing.assert_array_equal(y, want)

@@ -344,3 +344,65 @@ def test_quotients_in_the_middle_of_two_integers(dynamic, tmp_path):
         want = np.clip(np.rint(numbers / scales) + zeros.astype("f4"), 0, 255).astype("u1")
     for i in range(len(scales)):
         assert (got[f"y{i}"] == want[:, :, i]).all(), scales[i]
+
+
+def transposed(x, w, groups, strides, pads):
+    """The sums of a transposed convolution of integers: each element adds its window."""
+    last = [(size - 1) * stride + kernel for size, stride, kernel
+            in zip(x.shape[2:], strides, w.shape[2:])]
+    outputs = w.shape[1]
+    sums = np.zeros((len(x), groups * outputs, *last), "i8")
+    for group, (part, weights) in enumerate(zip(np.split(x.astype("i8"), groups, 1),
+                                                np.split(w.astype("i8"), groups, 0))):
+        to = sums[:, group * outputs:(group + 1) * outputs]
+        for row, column in np.ndindex(*x.shape[2:]):
+            top, left = row * strides[0], column * strides[1]
+            to[:, :, top:top + w.shape[2], left:left + w.shape[3]] += np.einsum(
+                "nc,cmhw->nmhw", part[:, :, row, column], weights)
+    return sums[:, :, pads[0]:last[0] - pads[2], pads[1]:last[1] - pads[3]]
+
+
+@pytest.mark.parametrize("level", ["host", "x86-64-v2"])
+def test_transposed_convolutions(level, tmp_path):
+    """Between integers they are sums of integers and one factor, with a scale per channel or not."""
+    net, want = Net("u1"), {}
+    x, scale, zero = net.bytes(2, 8, 5, 6), np.float32(0.03), 117
+    net.nodes.append(helper.make_node("DequantizeLinear", ["x", *net.scale(scale, zero)], ["r"]))
+    for name, outputs, groups, kernel, strides, pads, per_channel, relu in [
+            ("phases", 6, 1, (4, 4), (2, 2), (1, 1, 1, 1), True, True),
+            ("groups", 3, 2, (2, 2), (2, 2), (0, 0, 0, 0), True, False),
+            ("uneven", 5, 1, (3, 2), (3, 1), (1, 0, 0, 1), False, False)]:
+        w = RNG.integers(-127, 128, (8, outputs, *kernel)).astype("i1")
+        scales = np.float32(RNG.random(outputs) * 0.01 + 0.002) if per_channel else np.float32(0.007)
+        bias = RNG.integers(-9000, 9000, groups * outputs).astype("i4")
+        units = (np.tile(scales, groups) if per_channel else scales) * scale
+        for value, scaled, axis in (w, scales, 1), (bias, units, 0):
+            of = [net.constant(value), net.constant(scaled),
+                  net.constant(np.zeros_like(scaled, value.dtype))]
+            net.nodes.append(helper.make_node("DequantizeLinear", of, [of[0] + "r"], axis=axis))
+        weights, biases = (node.output[0] for node in net.nodes[-2:])
+        net.nodes.append(helper.make_node("ConvTranspose", ["r", weights, biases], [name + "c"],
+                                          strides=strides, pads=pads, group=groups))
+        if relu:
+            net.nodes.append(helper.make_node("Relu", [name + "c"], [name + "r"]))
+        step, offset = np.float32(0.15), 0 if relu else 120
+        net.nodes.append(helper.make_node("QuantizeLinear", [net.nodes[-1].output[0],
+                                                             *net.scale(step, offset)], [name]))
+        sums = transposed(x.astype("i4") - zero, w, groups, strides, pads)
+        factors = np.float64(scale) * (np.tile(scales, groups) if per_channel else
+                                       np.full(outputs * groups, scales)).astype("f8")
+        real = np.float32(sums + bias[:, None, None]) * np.float32(
+            factors / np.float64(step))[:, None, None]
+        want[name] = np.clip(np.rint(real) + offset, 0, 255).astype("u1")
+    net.write(tmp_path / "net.onnx", {"x": x.shape}, dict.fromkeys(want, "u1"), dynamic=False)
+    om = compile_model(tmp_path / "net.onnx", tmp_path, f"--target_cpu={level}")
+    code, out, err = call(tool("om-dump"), om, "--json")
+    assert code == 0, err
+    kernels = json.loads(out)["kernels"]
+    assert not any(name.startswith("conv2d") for name in kernels), kernels
+    session = Session(RUNTIME, om, threads=1)
+    got = session.run_values({"x": x})
+    session.close()
+    for name, value in want.items():
+        np.testing.assert_array_equal(got[name], value, err_msg=name)
+        assert len(np.unique(value)) > 9, name

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/scatter/Scatter.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
@@ -198,6 +199,12 @@ void importBitShift(NodeContext &n) {
   auto element = dyn_cast<IntegerType>(n.elementType(value));
   if (!element || !element.isUnsigned())
     return n.failInput(0, "must hold unsigned integers");
+  // Powers are looked up one by one, and a shift to the right divides by them; the host kernel
+  // shifts whole vectors.
+  constexpr int64_t mostLookedUp = 256;
+  if (!amount.getDefiningOp<graph::ConstantOp>() &&
+      cast<RankedTensorType>(amount.getType()).getNumElements() > mostLookedUp)
+    return n.failInput(1, "must be a constant, or at most " + Twine(mostLookedUp) + " elements");
   unsigned width = element.getWidth();
   SmallVector<APInt> powers;
   for (unsigned bit = 0; bit < width; ++bit)

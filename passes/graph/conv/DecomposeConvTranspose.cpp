@@ -5,8 +5,12 @@
 // = i * stride + k * dilation. Let o + pad = base + q * stride + phase: all outputs of a phase use
 // the same taps, at input q + delta of tap k. So a phase is a plain convolution over q, and the
 // phases are its channels.
+//
+// Quantized weights and biases stay quantized: the new ones have the same integers, and each phase
+// of a channel its scale.
 
 #include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/QuantOps.h"
 #include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "passes/graph/ConstantUtils.h"
@@ -111,8 +115,8 @@ public:
   }
 
   LogicalResult run(Operation *&replacement) {
-    ElementsAttr filter = buildFilter();
-    if (!filter)
+    Value filterValue = buildFilter();
+    if (!filterValue)
       return failure();
     Location loc = op.getLoc();
     bool crops = needsCrop();
@@ -123,7 +127,6 @@ public:
     Value bias = buildBias();
     if (op.getBias() && !bias)
       return failure();
-    Value filterValue = ConstantOp::create(rewriter, derivedLoc(loc, "weight"), filter);
     Value value = buildConv(convLoc, filterValue, bias);
     if (numPhases > 1)
       value = usesDepthToSpace ? buildDepthToSpace(uncroppedLoc, value)
@@ -148,10 +151,25 @@ private:
   int64_t getChannelStep() const { return phasesFirst ? 1 : numPhases; }
   int64_t getPhaseStep() const { return phasesFirst ? getNumChannels() : 1; }
 
-  ElementsAttr buildFilter() {
+  /// The channel of the convolution that computes a phase of channel `m`.
+  int64_t channelOf(int64_t m, int64_t phase) const {
+    return m * getChannelStep() + phase * getPhaseStep();
+  }
+
+  Value buildFilter() {
+    Location loc = derivedLoc(op.getLoc(), "weight");
     ElementsAttr source = getConstant(op.getFilter());
-    if (!source)
-      return {};
+    if (source) {
+      ElementsAttr filter = phasesOf(source);
+      return filter ? ConstantOp::create(rewriter, loc, filter).getResult() : Value();
+    }
+    auto [integers, params] = getQuantizedConstant(op.getFilter());
+    ElementsAttr filter = integers ? phasesOf(integers) : nullptr;
+    return filter ? buildQuantized(loc, filter, params, filterShape[1]) : Value();
+  }
+
+  /// Returns a filter for all phases with the elements of `source`.
+  ElementsAttr phasesOf(ElementsAttr source) {
     int64_t inputsAGroup = filterShape[0] / groups;
     SmallVector<int64_t> shape{getNumChannels() * numPhases, inputsAGroup};
     for (const DimPlan &dim : dims)
@@ -180,18 +198,49 @@ private:
       }
       copies.push_back(std::move(copy));
     }
-    auto type = RankedTensorType::get(shape, getTensorType(op.getFilter()).getElementType());
+    auto type = RankedTensorType::get(shape, source.getShapedType().getElementType());
     return scatterElements(source, type, copies);
   }
 
+  /// Returns `integers`, whose dim 0 is the channels of all phases, as real values: `params` are
+  /// those of the tensor, or of `numScales` channels, which those of all groups repeat.
+  Value buildQuantized(Location loc, ElementsAttr integers, const QuantParams &params,
+                       int64_t numScales) {
+    SmallVector<float> scales = params.scales;
+    if (!params.isPerTensor()) {
+      scales.resize(getNumChannels() * numPhases);
+      for (int64_t m = 0; m < getNumChannels(); ++m)
+        for (int64_t phase = 0; phase < numPhases; ++phase)
+          scales[channelOf(m, phase)] = params.scales[m % numScales];
+    }
+    SmallVector<int64_t> zeroPoints(scales.size(), 0);
+    Type element = getQuantType(params.stored, scales, zeroPoints, params.isPerTensor() ? -1 : 0);
+    auto type = cast<RankedTensorType>(integers.getShapedType());
+    Value stored = ConstantOp::create(rewriter, loc, integers);
+    Value quantized = StorageCastOp::create(rewriter, loc, type.clone(element), stored);
+    return DequantizeOp::create(rewriter, loc, type.clone(resultType.getElementType()), quantized);
+  }
+
   Value buildBias() {
+    if (auto [integers, params] = op.getBias() ? getQuantizedConstant(op.getBias())
+                                               : std::pair<ElementsAttr, QuantParams>();
+        integers) {
+      SmallVector<ElementCopy> copies;
+      for (int64_t phase = 0; phase < numPhases; ++phase)
+        copies.push_back({{getNumChannels()}, {1}, 0, {getChannelStep()}, phase * getPhaseStep()});
+      auto type = RankedTensorType::get({getNumChannels() * numPhases},
+                                        integers.getShapedType().getElementType());
+      ElementsAttr all = scatterElements(integers, type, copies);
+      return all ? buildQuantized(derivedLoc(op.getLoc(), "bias"), all, params, getNumChannels())
+                 : Value();
+    }
     auto bias = op.getBias() ? getVectorConstant(op.getBias()) : std::nullopt;
     if (!bias)
       return {};
     SmallVector<double> values(bias->size() * numPhases);
     for (auto [m, value] : llvm::enumerate(*bias))
       for (int64_t phase = 0; phase < numPhases; ++phase)
-        values[m * getChannelStep() + phase * getPhaseStep()] = value;
+        values[channelOf(m, phase)] = value;
     auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
                                       getTensorType(op.getBias()).getElementType());
     return createConstant(rewriter, derivedLoc(op.getLoc(), "bias"), type, values);
@@ -262,6 +311,15 @@ private:
   bool usesDepthToSpace, phasesFirst;
 };
 
+LogicalResult decompose(ConvTransposeOp op, PatternRewriter &rewriter, Pass::Statistic &count) {
+  Operation *replacement = nullptr;
+  if (failed(Decomposition(op, rewriter).run(replacement)))
+    return rewriter.notifyMatchFailure(op, "weights are not whole bytes");
+  rewriter.replaceOp(op, replacement);
+  ++count;
+  return success();
+}
+
 struct Decompose : CountingPattern<ConvTransposeOp> {
   using CountingPattern::CountingPattern;
 
@@ -270,20 +328,45 @@ struct Decompose : CountingPattern<ConvTransposeOp> {
       return rewriter.notifyMatchFailure(op, "shape is not static");
     if (!getConstant(op.getFilter()) || (op.getBias() && !getVectorConstant(op.getBias())))
       return rewriter.notifyMatchFailure(op, "weights are not constant");
-    Operation *replacement = nullptr;
-    if (failed(Decomposition(op, rewriter).run(replacement)))
-      return rewriter.notifyMatchFailure(op, "weights are not whole bytes");
-    rewriter.replaceOp(op, replacement);
-    ++count;
-    return success();
+    return decompose(op, rewriter, count);
+  }
+};
+
+/// Transposed convolutions of quantized tensors, while their scales are known: propagation moves
+/// the quantize behind them to the convolution, which then is one of integers.
+struct DecomposeQuantized : CountingPattern<ConvTransposeOp> {
+  using CountingPattern::CountingPattern;
+
+  /// Returns whether `value` is constant integers whose scale belongs to the tensor or to dim
+  /// `axis`, and whose zero is 0, as scattered integers leave gaps.
+  static bool isSymmetric(Value value, int64_t axis) {
+    auto [integers, params] = getQuantizedConstant(value);
+    return integers && (params.isPerTensor() || params.axis == axis) &&
+           llvm::all_of(params.zeroPoints, [](int64_t zero) { return zero == 0; });
+  }
+
+  LogicalResult matchAndRewrite(ConvTransposeOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().hasStaticShape() || !getTensorType(op.getInput()).hasStaticShape() ||
+        op.getType().getRank() > 4)
+      return rewriter.notifyMatchFailure(op, "not a row or an image of static shape");
+    if (!op.getInput().getDefiningOp<DequantizeOp>() || !isSymmetric(op.getFilter(), /*axis=*/1))
+      return rewriter.notifyMatchFailure(op, "operands are not quantized");
+    if (Value bias = op.getBias();
+        bias && !isSymmetric(bias, /*axis=*/0) && !getVectorConstant(bias))
+      return rewriter.notifyMatchFailure(op, "the bias is not constant");
+    return decompose(op, rewriter, count);
   }
 };
 
 struct DecomposeConvTranspose
     : atc::graph::impl::GraphDecomposeConvTransposeBase<DecomposeConvTranspose> {
+  using GraphDecomposeConvTransposeBase::GraphDecomposeConvTransposeBase;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<Decompose>(&getContext(), numDecomposed);
+    patterns.add<DecomposeQuantized>(&getContext(), numDecomposed);
+    if (!onlyQuantized)
+      patterns.add<Decompose>(&getContext(), numDecomposed);
     rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };

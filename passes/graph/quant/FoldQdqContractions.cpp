@@ -45,16 +45,6 @@ Quantized quantizedBehind(PatternRewriter &rewriter, Value value) {
   return {stored, *params};
 }
 
-/// The constant integers that `value` is made of by dequantize alone.
-std::pair<ElementsAttr, QuantParams> constantBehind(Value value) {
-  auto dequantize = value.getDefiningOp<DequantizeOp>();
-  auto cast = dequantize ? dequantize.getInput().getDefiningOp<StorageCastOp>() : nullptr;
-  ElementsAttr integers = cast ? getConstant(cast.getInput()) : nullptr;
-  if (!integers)
-    return {};
-  return {integers, *getQuantParams(getTensorType(dequantize.getInput()).getElementType())};
-}
-
 /// Constant weights with their output channels first and one scale per channel or for all.
 struct Weights {
   ElementsAttr integers;
@@ -67,7 +57,7 @@ struct Weights {
       value = transpose.getInput();
       isTransposed = !isTransposed;
     }
-    auto [integers, params] = constantBehind(value);
+    auto [integers, params] = getQuantizedConstant(value);
     if (!integers || params.stored.getWidth() != 8)
       return std::nullopt;
     int64_t axis = isTransposed ? 1 : 0;
@@ -111,7 +101,8 @@ public:
   /// Returns the bias in units of the accumulators, where the model has it in that form; otherwise
   /// it is added to the real values.
   Value integerBias(Value bias) {
-    auto [integers, params] = bias ? constantBehind(bias) : std::pair<ElementsAttr, QuantParams>();
+    auto [integers, params] =
+        bias ? getQuantizedConstant(bias) : std::pair<ElementsAttr, QuantParams>();
     if (!integers || params.stored.getWidth() != 32)
       return {};
     for (int64_t channel = 0; channel < weights.channels(); ++channel) {
@@ -320,7 +311,7 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
         SumRewrite whole(rewriter, add, input, *weights, channelDim);
         if (addend != op->getResult(0) && getTensorType(addend).getRank() == 1 &&
             getTensorType(addend).getDimSize(0) == weights->channels() &&
-            constantBehind(addend).first) {
+            getQuantizedConstant(addend).first) {
           bias = addend;
           replaced = add;
         }
@@ -430,7 +421,7 @@ struct FoldQdqContractions : atc::graph::impl::GraphFoldQdqContractionsBase<Fold
   /// Folds weights that are still read as real values.
   void foldConstants() {
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<DequantizeOp>())) {
-      auto [integers, params] = constantBehind(op);
+      auto [integers, params] = getQuantizedConstant(op);
       if (!integers || op->use_empty())
         continue;
       FailureOr<Tensor> tensor = Tensor::fromAttribute(integers);

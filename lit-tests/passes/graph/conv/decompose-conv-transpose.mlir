@@ -1,4 +1,5 @@
 // RUN: atc-opt %s --graph-decompose-conv-transpose --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: atc-opt %s --graph-decompose-conv-transpose=only-quantized=true --split-input-file | FileCheck %s --check-prefix=ONLY
 
 // Each of the 4 phases has one tap of the kernel; phase p of channel m is channel
 // p * M + m of the convolution.
@@ -89,6 +90,59 @@ func.func @strides_differ(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x2x6xf32> {
 // CHECK-LABEL: func @variable_weights
 // CHECK: graph.conv_transpose
 func.func @variable_weights(%x: tensor<1x1x2x2xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x4x4xf32>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 5.000000e-01:128>
+!w = !quant.uniform<i8:f32:1, {2.500000e-01,1.000000e+00}>
+!b = !quant.uniform<i32:f32:0, {1.250000e-01,5.000000e-01}>
+
+// Quantized weights keep their integers; both columns of phases of a channel have its scale.
+// CHECK-LABEL: func @quantized
+// CHECK-DAG: graph.constant dense<{{\[\[\[\[}}1]]], {{\[\[\[}}3]]], {{\[\[\[}}2]]], {{\[\[\[}}4]]]]> : tensor<4x1x1x1xi8>
+// CHECK-DAG: graph.constant dense<[7, 7, -9, -9]> : tensor<4xi32>
+// CHECK-DAG: graph.storage_cast {{.*}} -> tensor<4x1x1x1x!quant.uniform<i8:f32:0, {2.500000e-01,2.500000e-01,1.000000e+00,1.000000e+00}>>
+// CHECK-DAG: graph.storage_cast {{.*}} -> tensor<4x!quant.uniform<i32:f32:0, {1.250000e-01,1.250000e-01,5.000000e-01,5.000000e-01}>>
+// CHECK: graph.conv {{.*}} -> tensor<1x4x2x2xf32>
+func.func @quantized(%q: tensor<1x1x2x2x!x>) -> tensor<1x2x2x4xf32> {
+  %x = graph.dequantize %q : (tensor<1x1x2x2x!x>) -> tensor<1x1x2x2xf32>
+  %wi = graph.constant dense<[[[[1, 3]], [[2, 4]]]]> : tensor<1x2x1x2xi8>
+  %wq = graph.storage_cast %wi : (tensor<1x2x1x2xi8>) -> tensor<1x2x1x2x!w>
+  %w = graph.dequantize %wq : (tensor<1x2x1x2x!w>) -> tensor<1x2x1x2xf32>
+  %bi = graph.constant dense<[7, -9]> : tensor<2xi32>
+  %bq = graph.storage_cast %bi : (tensor<2xi32>) -> tensor<2x!b>
+  %b = graph.dequantize %bq : (tensor<2x!b>) -> tensor<2xf32>
+  %y = graph.conv_transpose %x, %w bias %b {strides = array<i64: 1, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x2x2xf32>, tensor<1x2x1x2xf32>, tensor<2xf32>) -> tensor<1x2x2x4xf32>
+  return %y : tensor<1x2x2x4xf32>
+}
+
+// -----
+
+// With only-quantized, those of floats stay.
+// ONLY-LABEL: func @of_floats
+// ONLY: graph.conv_transpose
+func.func @of_floats(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x1x2x2xf32>
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x4x4xf32>
+}
+
+// -----
+
+!x = !quant.uniform<u8:f32, 5.000000e-01:128>
+!w = !quant.uniform<u8:f32, 2.500000e-01:128>
+
+// Scattered integers leave gaps of 0, which would not be real zeros.
+// CHECK-LABEL: func @other_zero
+// CHECK: graph.conv_transpose
+func.func @other_zero(%q: tensor<1x1x2x2x!x>) -> tensor<1x1x4x4xf32> {
+  %x = graph.dequantize %q : (tensor<1x1x2x2x!x>) -> tensor<1x1x2x2xf32>
+  %wi = graph.constant dense<5> : tensor<1x1x2x2xui8>
+  %wq = graph.storage_cast %wi : (tensor<1x1x2x2xui8>) -> tensor<1x1x2x2x!w>
+  %w = graph.dequantize %wq : (tensor<1x1x2x2x!w>) -> tensor<1x1x2x2xf32>
   %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
   return %y : tensor<1x1x4x4xf32>
 }
