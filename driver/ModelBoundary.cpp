@@ -138,10 +138,11 @@ private:
     }
     BlockArgument argument = main.getArgument(found - names.begin());
     auto type = dyn_cast<ShapedType>(argument.getType());
-    if (!type || !isa<Float16Type, Float32Type>(type.getElementType())) {
+    const bool isMask = type && !isBlocked && type.getElementType().isIntOrIndex();
+    if (!type || (!isMask && !isa<Float16Type, Float32Type>(type.getElementType()))) {
       diagnostics.error("E10001", "'" + name +
-                                      "' given with --input_fp16_nodes is not an input of f32 or "
-                                      "f16");
+                                      "' given with --input_fp16_nodes is not an input of f32, f16 "
+                                      "or integers");
       return;
     }
     builder.setInsertionPointToStart(&main.getBody().front());

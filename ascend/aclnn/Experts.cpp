@@ -5,7 +5,6 @@
 #include "acl/acl_rt.h"
 #include "aclnnop/aclnn_ops.h"
 
-#include <cstring>
 #include <numeric>
 
 using namespace atc::ascend;
@@ -254,8 +253,6 @@ View rowsOf(Plan &plan, const View &view, int64_t start, int64_t count) {
   return plan.reshaped(plan.dense(part(view, 0, start, count), view.type), {count});
 }
 
-bool isIndex(const View &view) { return view.type == ACL_INT32 && view.isDense(); }
-
 } // namespace
 
 // The versions without activations. Groups are given by `ends` or by `list`; the parameters behind
@@ -474,59 +471,6 @@ aclnnStatus aclnnMoeGatingTopKSoftmaxV2GetWorkspaceSize(
   return plan.finish(size, executor);
 }
 ACLNN_RUN(MoeGatingTopKSoftmaxV2)
-
-aclnnStatus aclnnMoeInitRoutingGetWorkspaceSize(const aclTensor *x, const aclTensor *rowIdx,
-                                                const aclTensor *expertIdx, int64_t activeNum,
-                                                const aclTensor *expandedXOut,
-                                                const aclTensor *expandedRowIdxOut,
-                                                const aclTensor *expandedExpertIdxOut,
-                                                uint64_t *size, aclOpExecutor **executor) {
-  Plan plan(__func__);
-  const View tokens = plan.input(x, "x"), rows = plan.input(rowIdx, "rowIdx"),
-             experts = plan.input(expertIdx, "expertIdx"),
-             expanded = plan.output(expandedXOut, "expandedXOut"),
-             positions = plan.output(expandedRowIdxOut, "expandedRowIdxOut"),
-             sorted = plan.output(expandedExpertIdxOut, "expandedExpertIdxOut");
-  const int64_t all = countOf(rows.dims);
-  if (plan.isGood() &&
-      (tokens.dims.size() != 2 || rows.dims.size() != 2 || !isIndex(rows) || !isIndex(experts) ||
-       rows.dims != experts.dims || rows.dims[0] != tokens.dims[0] || activeNum < 0))
-    plan.reject("x must have 2 dims, rowIdx and expertIdx be int32 with the rows of x, and "
-                "activeNum not be negative");
-  if (!plan.isGood())
-    return plan.finish(size, executor);
-  const int64_t kept = std::min(tokens.dims[0], activeNum) * rows.dims[1];
-  const View given = plan.dense(tokens, tokens.type),
-             moved = plan.make(tokens.type, {kept, tokens.dims[1]}),
-             order = plan.make(ACL_INT32, {all}), named = plan.make(ACL_INT32, {all});
-  const size_t bytes = size_t(tokens.dims[1]) * bitsOf(tokens.type) / 8;
-  plan.onHost({given, rows, experts, moved, order, named},
-              [=, count = tokens.dims[0]](const std::vector<char *> &at) -> aclError {
-                auto *row = reinterpret_cast<const int32_t *>(at[1]),
-                     *expert = reinterpret_cast<const int32_t *>(at[2]);
-                auto *to = reinterpret_cast<int32_t *>(at[4]),
-                     *name = reinterpret_cast<int32_t *>(at[5]);
-                std::vector<int64_t> by(static_cast<size_t>(all));
-                std::iota(by.begin(), by.end(), 0);
-                std::stable_sort(by.begin(), by.end(),
-                                 [&](int64_t a, int64_t b) { return expert[a] < expert[b]; });
-                for (int64_t i = 0; i < all; ++i) {
-                  const int64_t from = row[by[size_t(i)]];
-                  if (from < 0 || from >= all)
-                    return ACL_ERROR_INVALID_PARAM;
-                  to[from] = int32_t(i);
-                  name[i] = expert[by[size_t(i)]];
-                  if (i < kept)
-                    memcpy(at[3] + bytes * size_t(i), at[0] + bytes * size_t(from % count), bytes);
-                }
-                return ACL_SUCCESS;
-              });
-  plan.write(moved, expanded);
-  plan.write(order, positions);
-  plan.write(named, sorted);
-  return plan.finish(size, executor);
-}
-ACLNN_RUN(MoeInitRouting)
 
 aclnnStatus aclnnMoeComputeExpertTokensGetWorkspaceSize(const aclTensor *sortedExperts,
                                                         int64_t numExperts, const aclTensor *out,

@@ -1,10 +1,13 @@
 //===-- Quantized.cpp - aclnn functions of quantized tensors --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/aclnn/Steps.h"
+#include "ascend/src/Errors.h"
 
 #include "aclnnop/aclnn_ops.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 using namespace atc::ascend;
@@ -278,6 +281,42 @@ static aclnnStatus packedScales(const char *name, const aclTensor *scale, const 
               });
   plan.write(words, y);
   return plan.finish(size, executor);
+}
+
+aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize,
+                                 const float *offsetArray, uint64_t offsetSize,
+                                 uint64_t **quantParam, uint64_t *quantParamSize) {
+  if (!scaleArray || !quantParam || !quantParamSize)
+    return fail(aclnnIsNull, __func__, "%s is NULL",
+                !scaleArray   ? "scaleArray"
+                : !quantParam ? "quantParam"
+                              : "quantParamSize");
+  constexpr uint64_t most = uint64_t{1} << 58;
+  if (scaleSize < 1 || scaleSize > most || !offsetArray != !offsetSize ||
+      (offsetSize > 1 && scaleSize > 1 && offsetSize != scaleSize) || offsetSize > most)
+    return fail(aclnnIsInvalid, __func__,
+                "scaleSize %llu must be 1 or more, and offsetSize %llu 0 without offsets, 1, or as "
+                "many",
+                (unsigned long long)scaleSize, (unsigned long long)offsetSize);
+  // One word is for all columns; several are padded to whole blocks of 16.
+  const uint64_t count = std::max(scaleSize, offsetSize),
+                 size = count == 1 ? 1 : (count + 15) / 16 * 16;
+  auto *words = static_cast<uint64_t *>(calloc(size, sizeof(uint64_t))); // the caller calls free
+  if (!words)
+    return fail(aclnnRuntimeError, __func__, "there is no memory for %llu words",
+                (unsigned long long)size);
+  for (uint64_t i = 0; i < count; ++i) {
+    words[i] = std::bit_cast<uint32_t>(scaleArray[scaleSize > 1 ? i : 0]) | uint64_t{1} << 46;
+    if (offsetArray) {
+      const float offset = offsetArray[offsetSize > 1 ? i : 0];
+      const auto whole =
+          std::isnan(offset) ? 0 : int64_t(std::clamp(std::round(offset), -256.f, 255.f));
+      words[i] |= (uint64_t(whole) & 0x1FF) << 37;
+    }
+  }
+  *quantParam = words;
+  *quantParamSize = size;
+  return ACL_SUCCESS;
 }
 
 aclnnStatus aclnnTransQuantParamV2GetWorkspaceSize(const aclTensor *scale, const aclTensor *offset,

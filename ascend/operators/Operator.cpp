@@ -509,6 +509,7 @@ aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *input
   for (size_t i = 0; i < size_t(numOutputs) && i < outputs.size(); ++i)
     if (auto desc = tensorDescs().find(outputDesc[i])) {
       desc->dims = outputs[i].value("shape", std::vector<int64_t>());
+      desc->statedDims.reset();
       desc->ranges.clear();
       desc->unknownRank = false;
     }

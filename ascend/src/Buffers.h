@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,16 @@ struct TensorDesc {
 
   bool unknownRank = false;
   std::vector<std::pair<int64_t, int64_t>> ranges;
-  aclFormat originFormat = ACL_FORMAT_UNDEFINED;
-  std::vector<int64_t> originDims;
+  /// What functions that ask return where the program has said that memory has another format, or
+  /// other dims, which are those above.
+  std::optional<aclFormat> statedFormat;
+  std::optional<std::vector<int64_t>> statedDims;
   std::string dynamicInput;
   bool isConstant = false;
   std::vector<char> constant;
   aclMemType memType = ACL_MEMTYPE_DEVICE;
+
+  const std::vector<int64_t> &askedDims() const { return statedDims ? *statedDims : dims; }
 
   /// Returns the number of elements; 0 where a dim is not known.
   size_t elements() const;

@@ -41,7 +41,21 @@ aclError setShape(const char *function, aclTensorDesc *handle, int numDims, cons
   auto found = descOf(function, handle);
   if (!found)
     return handle ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM;
-  return readDims(function, numDims, dims, found->dims, found->unknownRank);
+  // What the program asks for later are the dims that the tensor was made with.
+  const std::vector<int64_t> before = found->dims;
+  const bool hadRank = !found->unknownRank;
+  ACL_TRY(readDims(function, numDims, dims, found->dims, found->unknownRank));
+  if (!found->statedDims && hadRank)
+    found->statedDims = before;
+  return ACL_SUCCESS;
+}
+
+/// Returns the number of elements of the dims that functions are told.
+size_t statedElements(const TensorDesc &desc) {
+  TensorDesc asked;
+  asked.dims = desc.askedDims();
+  asked.unknownRank = !desc.statedDims && desc.unknownRank;
+  return asked.elements();
 }
 
 bool isKnown(aclFormat format) {
@@ -79,9 +93,9 @@ void aclDestroyTensorDesc(const aclTensorDesc *desc) {
 aclError aclSetTensorShapeRange(aclTensorDesc *desc, size_t dimsCount,
                                 int64_t dimsRange[][ACL_TENSOR_SHAPE_RANGE_NUM]) {
   ACL_FIND(found, tensorDescs(), desc);
-  if (dimsCount != found->dims.size())
+  if (dimsCount != found->askedDims().size())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dimsCount is %zu, the tensor has %zu dims", dimsCount,
-             found->dims.size());
+             found->askedDims().size());
   if (dimsCount > 0)
     ACL_REQUIRE(dimsRange);
   found->ranges.clear();
@@ -108,27 +122,27 @@ aclDataType aclGetTensorDescType(const aclTensorDesc *desc) {
 
 aclFormat aclGetTensorDescFormat(const aclTensorDesc *desc) {
   auto found = descOf(__func__, desc);
-  return found ? found->format : ACL_FORMAT_UNDEFINED;
+  return found ? found->statedFormat.value_or(found->format) : ACL_FORMAT_UNDEFINED;
 }
 
 size_t aclGetTensorDescSize(const aclTensorDesc *desc) {
   auto found = descOf(__func__, desc);
   size_t bits = 0;
-  if (!found || __builtin_mul_overflow(found->elements(), bitsOf(found->type), &bits))
+  if (!found || __builtin_mul_overflow(statedElements(*found), bitsOf(found->type), &bits))
     return 0;
   return bits / 8 + (bits % 8 != 0);
 }
 
 size_t aclGetTensorDescElementCount(const aclTensorDesc *desc) {
   auto found = descOf(__func__, desc);
-  return found ? found->elements() : 0;
+  return found ? statedElements(*found) : 0;
 }
 
 size_t aclGetTensorDescNumDims(const aclTensorDesc *desc) {
   auto found = descOf(__func__, desc);
   if (!found)
     return 0;
-  return found->unknownRank ? ACL_UNKNOWN_RANK : found->dims.size();
+  return found->unknownRank ? ACL_UNKNOWN_RANK : found->askedDims().size();
 }
 
 int64_t aclGetTensorDescDim(const aclTensorDesc *desc, size_t index) {
@@ -139,10 +153,10 @@ int64_t aclGetTensorDescDim(const aclTensorDesc *desc, size_t index) {
 aclError aclGetTensorDescDimV2(const aclTensorDesc *desc, size_t index, int64_t *dimSize) {
   ACL_FIND(found, tensorDescs(), desc);
   ACL_REQUIRE(dimSize);
-  if (index >= found->dims.size())
+  if (index >= found->askedDims().size())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the tensor has %zu dims", index,
-             found->dims.size());
-  *dimSize = found->dims[index];
+             found->askedDims().size());
+  *dimSize = found->askedDims()[index];
   return ACL_SUCCESS;
 }
 
@@ -150,12 +164,12 @@ aclError aclGetTensorDescDimRange(const aclTensorDesc *desc, size_t index, size_
                                   int64_t *dimRange) {
   ACL_FIND(found, tensorDescs(), desc);
   ACL_REQUIRE(dimRange);
-  if (index >= found->dims.size())
+  if (index >= found->askedDims().size())
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the tensor has %zu dims", index,
-             found->dims.size());
+             found->askedDims().size());
   if (dimRangeNum < 2)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dimRangeNum is %zu; a range has 2 values", dimRangeNum);
-  const int64_t dim = found->dims[index];
+  const int64_t dim = found->askedDims()[index];
   std::pair<int64_t, int64_t> range{dim < 0 ? 0 : dim, dim};
   if (index < found->ranges.size())
     range = found->ranges[index];
@@ -179,17 +193,21 @@ aclError aclTransTensorDescFormat(const aclTensorDesc *srcDesc, aclFormat dstFor
   ACL_FIND(found, tensorDescs(), srcDesc);
   ACL_REQUIRE(dstDesc);
   auto result = std::make_shared<TensorDesc>(*found);
-  const auto &from = found->dims;
+  const auto &from = found->askedDims();
+  const aclFormat format = found->statedFormat.value_or(found->format);
+  result->dims = from;
+  result->statedDims.reset();
+  result->statedFormat.reset();
   result->format = dstFormat;
-  if (found->format == dstFormat || dstFormat == ACL_FORMAT_ND) {
+  if (format == dstFormat || dstFormat == ACL_FORMAT_ND) {
     *dstDesc = static_cast<aclTensorDesc *>(tensorDescs().add(std::move(result)));
     return ACL_SUCCESS;
   }
-  const bool first = found->format == ACL_FORMAT_NCHW, last = found->format == ACL_FORMAT_NHWC;
+  const bool first = format == ACL_FORMAT_NCHW, last = format == ACL_FORMAT_NHWC;
   if (from.size() != 4 || !(first || last))
     ACL_FAIL(ACL_ERROR_FORMAT_NOT_MATCH,
              "format %d with %zu dims cannot become format %d; give NCHW or NHWC with 4 dims",
-             int(found->format), from.size(), int(dstFormat));
+             int(format), from.size(), int(dstFormat));
   const int64_t n = from[0], c = first ? from[1] : from[3], h = first ? from[2] : from[1],
                 w = first ? from[3] : from[2];
   if (dstFormat == ACL_FORMAT_NCHW) {
@@ -201,7 +219,7 @@ aclError aclTransTensorDescFormat(const aclTensorDesc *srcDesc, aclFormat dstFor
     const int64_t block = bitsOf(found->type) == 8 ? 32 : 16;
     result->dims = {n, c < 0 ? -1 : (c + block - 1) / block, h, w, block};
   } else {
-    ACL_FAIL(ACL_ERROR_FORMAT_NOT_MATCH, "format %d cannot become format %d", int(found->format),
+    ACL_FAIL(ACL_ERROR_FORMAT_NOT_MATCH, "format %d cannot become format %d", int(format),
              int(dstFormat));
   }
   *dstDesc = static_cast<aclTensorDesc *>(tensorDescs().add(std::move(result)));
@@ -212,6 +230,8 @@ aclError aclSetTensorFormat(aclTensorDesc *desc, aclFormat format) {
   ACL_FIND(found, tensorDescs(), desc);
   if (!isKnown(format))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "format is %d, which is none of aclFormat", int(format));
+  if (!found->statedFormat)
+    found->statedFormat = found->format;
   found->format = format;
   return ACL_SUCCESS;
 }
@@ -232,14 +252,15 @@ aclError aclSetTensorOriginFormat(aclTensorDesc *desc, aclFormat format) {
   ACL_FIND(found, tensorDescs(), desc);
   if (!isKnown(format))
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "format is %d, which is none of aclFormat", int(format));
-  found->originFormat = format;
+  (found->statedFormat ? *found->statedFormat : found->format) = format;
   return ACL_SUCCESS;
 }
 
 aclError aclSetTensorOriginShape(aclTensorDesc *desc, int numDims, const int64_t *dims) {
   ACL_FIND(found, tensorDescs(), desc);
   bool unknownRank = false;
-  return readDims(__func__, numDims, dims, found->originDims, unknownRank);
+  return readDims(__func__, numDims, dims, found->statedDims ? *found->statedDims : found->dims,
+                  found->statedDims ? unknownRank : found->unknownRank);
 }
 
 aclTensorDesc *aclGetTensorDescByIndex(aclTensorDesc *desc, size_t index) {

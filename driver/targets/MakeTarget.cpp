@@ -148,6 +148,9 @@ std::shared_ptr<const Target> makeCpuTarget(const TargetRequest &request,
   const bool isExact = is_contained(
       {"", "must_keep_origin_dtype", "force_fp32", "allow_fp32_to_fp16", "allow_fp32_to_bf16"},
       mode);
+  if (!request.clipsWeights)
+    diagnostics.warning("W10055", "--is_weight_clip=0 has no effect on a CPU, where weights beyond "
+                                  "the range of f16 stay f32");
   if (isExact)
     return std::make_shared<CpuTarget>(std::move(levels));
   const std::string storage = StringRef(mode).ends_with("bf16") ? "bf16" : "f16";
@@ -203,7 +206,7 @@ std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnosti
   if (!soc)
     return makeCpuTarget(request, std::move(*levels), diagnostics);
   return std::make_shared<NpuTarget>(std::move(soc->table), soc->isOwn, precision,
-                                     CpuTarget(std::move(*levels)));
+                                     request.clipsWeights, CpuTarget(std::move(*levels)));
 }
 
 } // namespace atc::driver

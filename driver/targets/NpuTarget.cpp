@@ -95,10 +95,12 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   auto pipeline = [&](Phase phase, StringRef title, StringRef file, Build build,
                       bool readsChoices = true) -> PhasePipeline {
     return {phase, title, file,
-            [build, disabled, soc = soc.name, precision = precision](OpPassManager &pm) {
+            [build, disabled, soc = soc.name, precision = precision,
+             clipsWeights = clipsWeights](OpPassManager &pm) {
               npu::NpuPipelineOptions options;
               options.soc = soc;
               options.precision = pipelinePrecision(precision);
+              options.clipWeights = clipsWeights;
               options.disable = disabled;
               build(pm, options);
             },

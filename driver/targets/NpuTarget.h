@@ -24,9 +24,11 @@ class NpuTarget : public Target {
 public:
   /// Makes a target for the SoC `soc`. With `hasOwnTable` the table is not a built-in one, and the
   /// file has to carry it. `host` runs what the NPU cannot.
-  NpuTarget(npu::SocTable soc, bool hasOwnTable, Precision precision, CpuTarget host)
-      : soc(std::move(soc)), hasOwnTable(hasOwnTable), precision(precision), host(std::move(host)) {
-  }
+  /// Without `clipsWeights`, weights beyond the range of f16 become infinite.
+  NpuTarget(npu::SocTable soc, bool hasOwnTable, Precision precision, bool clipsWeights,
+            CpuTarget host)
+      : soc(std::move(soc)), hasOwnTable(hasOwnTable), precision(precision),
+        clipsWeights(clipsWeights), host(std::move(host)) {}
 
   bool canGenerate(mlir::Operation *op) const override;
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
@@ -46,6 +48,7 @@ private:
   npu::SocTable soc;
   bool hasOwnTable;
   Precision precision;
+  bool clipsWeights;
   CpuTarget host;
 };
 

@@ -19,6 +19,7 @@ struct TargetRequest {
   std::optional<std::string> socFile = {};   ///< --soc_file
   std::optional<std::string> precision = {}; ///< --precision_mode
   std::string cpuLevels = "host";            ///< --target_cpu
+  bool clipsWeights = true; ///< --is_weight_clip: 65504 for weights beyond f16, not infinity
 };
 
 /// Every value that --precision_mode_v2 knows, comma-separated; TargetRequest has the name of

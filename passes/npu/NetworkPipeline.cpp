@@ -62,6 +62,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     functions.addPass(createNpuTransposeNorms());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
+  precision.clipWeights = options.clipWeights;
   functions.addPass(createNpuPrecision(precision));
   // Otherwise f16 is the model's own choice.
   if (options.precision != "origin")

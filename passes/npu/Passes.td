@@ -239,8 +239,8 @@ def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
   let summary = "Select f16 for the tensors of a graph";
   let description = [{
     `force_fp16`: every f32 tensor inside of the graph becomes f16; inputs and
-    results keep their types behind casts, constants are clamped to f16's range,
-    scalar code of maps stays in f32. `cube_fp16`: only convolutions and matrix
+    results keep their types behind casts, constants are clamped to f16's range
+    (with `clip-weights=false` all but weights are), scalar code of maps stays in f32. `cube_fp16`: only convolutions and matrix
     products read f16. `origin`: types stay. Biases are f32 in all modes: they
     join the cube's sums. Where the module has `graph.float32_nodes`, a list of
     names of nodes of the model, these compute in f32, between casts, and all
@@ -248,7 +248,9 @@ def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"force_fp16\"",
-           "force_fp16, cube_fp16 or origin">
+           "force_fp16, cube_fp16 or origin">,
+    Option<"clipWeights", "clip-weights", "bool", "true",
+           "Clamp weights to f16's range; false: those beyond it become infinite">
   ];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect"];
   let statistics = [

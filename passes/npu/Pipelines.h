@@ -36,6 +36,9 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
   Option<std::string> precision{*this, "precision",
                                 llvm::cl::desc("force_fp16, cube_fp16 or origin"),
                                 llvm::cl::init("force_fp16")};
+  Option<bool> clipWeights{*this, "clip-weights",
+                           llvm::cl::desc("Clamp weights to the range of f16"),
+                           llvm::cl::init(true)};
   Option<bool> report{*this, "report", llvm::cl::desc("Say what stays on the CPU, and why"),
                       llvm::cl::init(false)};
   Option<std::string> tile{*this, "tile",

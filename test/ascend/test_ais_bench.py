@@ -66,6 +66,33 @@ def test_aclruntime_sessions(model):
     session.finalize()
 
 
+def test_aclruntime_pipelines(model, tmp_path):
+    """Several sets of inputs in one call: addresses and Tensors, or files whose results are written."""
+    import aclruntime
+    session = aclruntime.InferenceSession(str(model), 0, aclruntime.session_options())
+    (port,), (result,) = session.get_inputs(), session.get_outputs()
+    images = np.random.default_rng(1).random((2, *port.shape), dtype=np.float32)
+    wanted = [session.infer([image])[0] for image in images]
+    feeds = [[aclruntime.BaseTensor(images[0].ctypes.data, images[0].nbytes)], [aclruntime.Tensor(images[1])]]
+    outputs = session.run_pipeline([result.name], feeds, [[port.shape]] * 2, False, False)
+    assert [len(each) for each in outputs] == [1, 1]
+    for (out,), want in zip(outputs, wanted):
+        np.testing.assert_array_equal(np.array(out), want)
+    images[0].tofile(tmp_path / "a.bin")
+    np.save(tmp_path / "b.npy", images[1])
+    files = [[str(tmp_path / "a.bin")], [str(tmp_path / "b.npy")]]
+    session.run_pipeline(files, str(tmp_path / "none"), False, False, "BIN", True, 1)
+    assert not (tmp_path / "none").exists()
+    for name, read in (("BIN", lambda path: np.fromfile(path, np.float32)), ("NPY", np.load), ("TXT", np.loadtxt)):
+        session.run_pipeline(files, str(tmp_path / name), False, False, name)
+        for stem, want in zip("ab", wanted):
+            got = read(tmp_path / name / f"{stem}_0.{name.lower()}")
+            np.testing.assert_allclose(got.ravel(), want.ravel(), atol=1e-6 if name == "TXT" else 0)
+    with pytest.raises(RuntimeError, match="must be BIN, NPY or TXT"):
+        session.run_pipeline(files, str(tmp_path / "x"), False, False, "PNG")
+    session.finalize()
+
+
 def test_dynamic_aipp_is_set_by_a_file(tmp_path):
     pytest.importorskip("onnx")
     sys.path.insert(0, str(ROOT / "test/common"))

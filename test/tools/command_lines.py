@@ -284,7 +284,8 @@ LINES = [
     (f"atc {YOLO} --soc_version=Ascend310 --op_select_implmode=high_precision_for_all", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --optypelist_for_implmode=Sigmoid", "E10057"),
     (f"atc {YOLO} --soc_version=Ascend310 --is_weight_clip=1", "ok"),
-    (f"atc {YOLO} --soc_version=Ascend310 --is_weight_clip=0", "E10055"),
+    (f"atc {YOLO} --soc_version=Ascend310 --is_weight_clip=0", "ok"),
+    (f"atc {YOLO} --target=cpu --is_weight_clip=0", "ok W10055"),
     # fusions and passes
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion.cfg", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=./fusion.json", "ok"),
@@ -322,7 +323,8 @@ LINES = [
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", expect) for flag, expect in (
         ("auto_tune_mode=RL,GA", 'E10001 "aoe"'), ("cluster_config=c.json", 'E10055 "--out_nodes"'),
         ("hccl_sub_comm_config=c.json", "E10055"), ("raw_ge_options=none.json", "E10410"),
-        ("mode=7", 'E10055 "OM2"'), ("shard_model_dir=parts --model_relation_config=r.json", 'E10055 "--parallel"'),
+        ("mode=7", 'E10055 "OM2"'),
+        ("shard_model_dir=parts --model_relation_config=r.json", 'E10055 E10055 "--parallel"'),
         ("precision_mode_v2=cube_hif8", 'E10055 "hifloat8"'), ("static_model_ops_lower_limit=-2", "E10001"),
         ("out_nodes=Conv_0:99999999999999999999", "E10013"),
         ("cal_conf=c.cfg", 'E10055 "--compression_optimize_conf"'),

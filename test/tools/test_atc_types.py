@@ -265,6 +265,16 @@ def test_inputs_in_f16(relu, target):
     assert np.array_equal(outputs["z"], (-x).astype(np.float16))
 
 
+@pytest.mark.parametrize("target", [SOC, "--target=cpu"])
+def test_inputs_of_integers_in_f16(tmp_path, target):
+    """Scripts name the mask of a language model, which an export may have as integers."""
+    save(tmp_path / "m.onnx", [helper.make_node("Cast", ["m"], ["f"], to=FLOAT), helper.make_node("Mul", ["x", "f"], ["y"])],
+         [("x", FLOAT, [2, 6]), ("m", TensorProto.INT64, [2, 6])], [("y", FLOAT)])
+    compile_(tmp_path, "--input_fp16_nodes=m", target=target)
+    x, mask = np.arange(12, dtype=np.float32).reshape(2, 6), np.arange(12).reshape(2, 6) % 3
+    assert np.array_equal(run(tmp_path, x=x, m=mask.astype(np.float16))["y"], x * mask)
+
+
 def blocked(x):
     n, c, h, w = x.shape
     blocks = (c + 15) // 16

@@ -215,10 +215,6 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
                                       " does not exist");
   }
   checkHost(flags, diagnostics);
-  if (flags.get("is_weight_clip") == "0")
-    diagnostics.error("E10055", "--is_weight_clip=0 is not supported: weights beyond the range of "
-                                "f16 become its largest number; --precision_mode="
-                                "allow_fp32_to_fp16 keeps f32 where the NPU has it");
   if (StringRef(flags.get("precision_mode_v2")).ends_with("hif8"))
     diagnostics.error("E10055", "--precision_mode_v2=" + flags.get("precision_mode_v2") +
                                     " is not supported: no chip here computes in hifloat8; "
@@ -308,6 +304,7 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   if (auto mode = precisionModeOf(flags);
       mode && is_contained(split(driver::precisionModes, ','), *mode))
     request.precision = mode;
+  request.clipsWeights = flags.get("is_weight_clip") != "0";
   auto target = driver::makeTarget(request, diagnostics);
   if (!target)
     return;

@@ -118,15 +118,18 @@ aclError unpermute(const TokenMap &map, bool hasShares, const std::vector<char *
   return ACL_SUCCESS;
 }
 
-/// Holds a product of groups of rows whose results are added up by rows of the output.
+/// Holds a product of groups of rows whose results are added up by rows of the output. Elements of
+/// x are `shift` less where biases hold the rest.
 struct GroupedRows {
   int64_t rows = 0, depth = 0, width = 0, groups = 0, out = 0, shared = 0, sharedOffset = 0;
   double sharedWeight = 0;
   bool areCounts = false;
+  int32_t shift = 0;
 };
 
 /// at[0] x, at[1] matrices, at[2] scales, at[3] scales of rows, at[4] biases, at[5] groups, at[6]
-/// the shared input, at[7] factors of rows, at[8] their locations, at[9] sums.
+/// the shared input, at[7] factors of rows, at[8] their locations, at[9] sums, at[10] scaled
+/// offsets of weights.
 aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
   auto *x = reinterpret_cast<const int8_t *>(at[0]),
        *matrices = reinterpret_cast<const int8_t *>(at[1]);
@@ -134,7 +137,8 @@ aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
        *ofRow = reinterpret_cast<const float *>(at[3]),
        *bias = reinterpret_cast<const float *>(at[4]),
        *shared = reinterpret_cast<const float *>(at[6]),
-       *factor = reinterpret_cast<const float *>(at[7]);
+       *factor = reinterpret_cast<const float *>(at[7]),
+       *offset = reinterpret_cast<const float *>(at[10]);
   auto *group = reinterpret_cast<const int64_t *>(at[5]),
        *location = reinterpret_cast<const int64_t *>(at[8]);
   auto *sum = reinterpret_cast<double *>(at[9]);
@@ -155,17 +159,55 @@ aclError addGroups(const GroupedRows &all, const std::vector<char *> &at) {
       if (location[row] < 0 || location[row] >= all.out)
         return ACL_ERROR_INVALID_PARAM;
       std::fill(sums.begin(), sums.end(), int64_t{0});
-      for (int64_t k = 0; k < all.depth; ++k)
+      int64_t total = 0;
+      for (int64_t k = 0; k < all.depth; ++k) {
+        const int32_t value = x[row * all.depth + k];
+        total += value;
         for (int64_t j = 0; j < all.width; ++j)
-          sums[size_t(j)] += int32_t(x[row * all.depth + k]) * matrix[k * all.width + j];
-      for (int64_t j = 0; j < all.width; ++j)
+          sums[size_t(j)] += (value - all.shift) * matrix[k * all.width + j];
+      }
+      for (int64_t j = 0; j < all.width; ++j) {
+        const int64_t column = g * all.width + j;
+        double value = double(sums[size_t(j)]) * scale[column];
+        if (all.shift)
+          value += bias[column];
+        value = (value + double(total) * offset[column]) * ofRow[row];
         sum[location[row] * all.width + j] +=
-            factor[row] * (double(sums[size_t(j)]) * scale[g * all.width + j] * ofRow[row] +
-                           bias[g * all.width + j]);
+            factor[row] * (all.shift ? value : value + bias[column]);
+      }
     }
     start = end;
   }
   return ACL_SUCCESS;
+}
+
+/// Operands of the newer versions of the product, which have weights of int4.
+struct NewerOperands {
+  bool areThere = false;
+  const aclTensor *offset = nullptr, *antiquantScale = nullptr, *antiquantOffset = nullptr;
+};
+
+bool tensorOf4Bits(const aclTensor *handle) {
+  const auto tensor = tensors().find(handle);
+  return tensor && tensor->type == ACL_INT4;
+}
+
+/// Returns the 8 weights of 4 bits in each word of 32 bits, the lowest first.
+View wordsAsInt4(Plan &plan, const View &words) {
+  Dims dims = words.dims;
+  if (!dims.empty())
+    dims.back() *= 8;
+  const View given = plan.dense(words, ACL_INT32), weights = plan.make(ACL_INT8, dims);
+  if (plan.isGood())
+    plan.onHost({given, weights},
+                [count = countOf(words.dims)](const std::vector<char *> &at) -> aclError {
+                  for (int64_t i = 0; i < 8 * count; ++i) {
+                    const uint32_t word = reinterpret_cast<const uint32_t *>(at[0])[i / 8];
+                    at[1][i] = char(int8_t(int32_t(word << (28 - i % 8 * 4)) >> 28));
+                  }
+                  return ACL_SUCCESS;
+                });
+  return weights;
 }
 
 aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTensor *x2,
@@ -175,14 +217,20 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
                              const aclTensor *rowIndex, int64_t dtype, float sharedInputWeight,
                              int64_t sharedInputOffset, bool transposeX1, bool transposeX2,
                              int64_t groupListType, const aclTensor *out, uint64_t *size,
-                             aclOpExecutor **executor) {
+                             aclOpExecutor **executor, const NewerOperands &newer = {}) {
   Plan plan(name);
-  const View x = IN(x1), matrices = IN(x2), scales = IN(scale),
-             biases = plan.input(bias, "bias", true),
+  const View x = IN(x1), scales = IN(scale), biases = plan.input(bias, "bias", true),
+             offsets = plan.input(newer.offset, "offset", true),
              ofRows = plan.input(pertokenScale, "pertokenScale", true), groups = IN(groupList),
              shared = plan.input(sharedInput, "sharedInput", true),
              factors = plan.input(logit, "logit", true), locations = IN(rowIndex),
              y = plan.output(out, "out");
+  View matrices = IN(x2);
+  const bool isInt4 = newer.areThere && (tensorOf4Bits(x2) || matrices.type == ACL_INT32);
+  if (newer.antiquantScale || newer.antiquantOffset)
+    plan.reject("antiquantScale and antiquantOffset must be NULL");
+  if (plan.isGood() && isInt4 && matrices.type == ACL_INT32)
+    matrices = wordsAsInt4(plan, matrices);
   if (transposeX1 || dtype < 0 || dtype > 2 || groupListType < 0 || groupListType > 1)
     plan.reject("transposeX1 must be false, dtype %lld 0 to 2, and groupListType %lld 0 (ends of "
                 "groups) or 1 (counts)",
@@ -222,7 +270,11 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
                ? plan.dense(view, ACL_FLOAT)
                : plan.dense(plan.broadcast(plan.constant(value, ACL_FLOAT), {count}), ACL_FLOAT);
   };
-  const View perColumn = orOne(scales, "scale", all.groups * all.width, 1),
+  // Weights of int4 are multiplied with halves of bytes, of which the lower one is 8 less: biases
+  // hold 8 * the sum of the weights of a column, scaled.
+  all.shift = isInt4 && biases.memory ? 8 : 0;
+  const View perColumn = orOne(floatScales(plan, scales), "scale", all.groups * all.width, 1),
+             ofWeights = orOne(offsets, "offset", all.groups * all.width, 0),
              added = orOne(biases, "bias", all.groups * all.width, 0),
              perRow = orOne(ofRows, "pertokenScale", all.rows, 1),
              weights = orOne(factors, "logit", all.rows, 1);
@@ -236,7 +288,7 @@ aclnnStatus finalizedProduct(const char *name, const aclTensor *x1, const aclTen
                plan.dense(transposeX2 ? permuted(matrices, {0, 2, 1}) : matrices, ACL_INT8),
                perColumn, perRow, added, plan.dense(groups, ACL_INT64),
                shared.memory ? plan.dense(shared, ACL_FLOAT) : perRow, weights,
-               plan.dense(locations, ACL_INT64), sums},
+               plan.dense(locations, ACL_INT64), sums, ofWeights},
               [all](const std::vector<char *> &at) { return addGroups(all, at); });
   plan.write(sums, y);
   return plan.finish(size, executor);
@@ -309,10 +361,12 @@ aclnnStatus aclnnMoeTokenUnpermuteWithRoutingMapGetWorkspaceSize(
                   textOf(y.dims).c_str());
   if (plan.isGood() &&
       (rows.dims.size() != 2 || y.dims.size() != 2 || rows.dims[1] != y.dims[1] ||
-       countOf(locations.dims) != rows.dims[0] || countOf(rows.dims) == 0 || countOf(y.dims) == 0 ||
+       countOf(locations.dims) != rows.dims[0] || rows.dims[1] == 0 ||
+       (y.dims[0] == 0 && rows.dims[0] != 0) ||
        (hasShares && (shares.dims.size() != 2 || shares.dims[0] != y.dims[0] ||
                       shares.dims[1] == 0 || (!paddedMode && taken.dims != shares.dims))) ||
-       (paddedMode ? hasShares && rows.dims[0] % shares.dims[1] : rows.dims[0] % y.dims[0])))
+       (paddedMode ? hasShares && rows.dims[0] % shares.dims[1]
+                   : rows.dims[0] % std::max<int64_t>(y.dims[0], 1))))
     plan.reject(
         "permutedTokens %s must have rows of unpermutedTokens %s, sortedIndices %s a number "
         "for each, and probs %s and routingMap be [tokens, experts]",
@@ -354,6 +408,27 @@ ACLNN_RUN(MoeTokenUnpermuteWithRoutingMap)
   ACLNN_RUN(name)
 ACLNN_FINALIZED_PRODUCT(GroupedMatmulFinalizeRouting)
 ACLNN_FINALIZED_PRODUCT(GroupedMatmulFinalizeRoutingWeightNz)
+
+#define ACLNN_NEWER_PRODUCT(name, ...)                                                             \
+  aclnnStatus aclnn##name##GetWorkspaceSize(                                                       \
+      const aclTensor *x1, aclTensor *x2, const aclTensor *scaleOptional,                          \
+      const aclTensor *biasOptional, const aclTensor *offsetOptional,                              \
+      const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional,           \
+      const aclTensor *pertokenScaleOptional, const aclTensor *groupListOptional,                  \
+      const aclTensor *sharedInputOptional, const aclTensor *logitOptional,                        \
+      const aclTensor *rowIndexOptional, int64_t dtype, float sharedInputWeight,                   \
+      int64_t sharedInputOffset, bool transposeX1, bool transposeX2, int64_t groupListType,        \
+      __VA_ARGS__ aclTensor *out, uint64_t *size, aclOpExecutor **executor) {                      \
+    return finalizedProduct(                                                                       \
+        __func__, x1, x2, scaleOptional, biasOptional, pertokenScaleOptional, groupListOptional,   \
+        sharedInputOptional, logitOptional, rowIndexOptional, dtype, sharedInputWeight,            \
+        sharedInputOffset, transposeX1, transposeX2, groupListType, out, size, executor,           \
+        {true, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional});                  \
+  }                                                                                                \
+  ACLNN_RUN(name)
+ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingV2)
+ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingV3, const aclIntArray *, )
+ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingWeightNzV2, const aclIntArray *, )
 
 aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor *inputTokens,
                                              const aclTensor *sampledTokenIds,

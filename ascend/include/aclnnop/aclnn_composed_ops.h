@@ -35,6 +35,11 @@ OPENATC_ACLNN(MoeInitRoutingQuantV2, const aclTensor *x, const aclTensor *expert
               const aclTensor *expertTokensCountOrCumsumOutOptional,
               const aclTensor *expertTokensBeforeCapacityOutOptional,
               const aclTensor *dynamicQuantScaleOutOptional)
+/* MoeInitRouting of rows that are quantized: x * scale + offset, rounded. */
+OPENATC_ACLNN(MoeInitRoutingQuant, const aclTensor *x, const aclTensor *rowIdx,
+              const aclTensor *expertIdx, int64_t activeNum, double scale, double offset,
+              const aclTensor *expandedXOut, const aclTensor *expandedRowIdxOut,
+              const aclTensor *expandedExpertIdxOut)
 /* Row rowIndex[i] of out gets logit[i] times (x1[i] x the matrix of its group, dequantized), and
  * from row sharedInputOffset on sharedInputWeight * sharedInput. */
 #define OPENATC_ACLNN_FINALIZED_PRODUCT(name)                                                      \
@@ -46,6 +51,23 @@ OPENATC_ACLNN(MoeInitRoutingQuantV2, const aclTensor *x, const aclTensor *expert
                 int64_t groupListType, aclTensor *out)
 OPENATC_ACLNN_FINALIZED_PRODUCT(GroupedMatmulFinalizeRouting)
 OPENATC_ACLNN_FINALIZED_PRODUCT(GroupedMatmulFinalizeRoutingWeightNz)
+/* The same with x2 of int4 as well, also as int32 with 8 of them per element. Its bias is 8 * the
+ * sum of x2 * scale over the rows of a matrix, or NULL, its offset that of the weights times scale.
+ * tuningConfig has no effect. */
+#define OPENATC_ACLNN_NEWER_PRODUCT(name, ...)                                                     \
+  OPENATC_ACLNN(name, const aclTensor *x1, aclTensor *x2, const aclTensor *scaleOptional,          \
+                const aclTensor *biasOptional, const aclTensor *offsetOptional,                    \
+                const aclTensor *antiquantScaleOptional, const aclTensor *antiquantOffsetOptional, \
+                const aclTensor *pertokenScaleOptional, const aclTensor *groupListOptional,        \
+                const aclTensor *sharedInputOptional, const aclTensor *logitOptional,              \
+                const aclTensor *rowIndexOptional, int64_t dtype, float sharedInputWeight,         \
+                int64_t sharedInputOffset, bool transposeX1, bool transposeX2,                     \
+                int64_t groupListType, __VA_ARGS__ aclTensor *out)
+OPENATC_ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingV2)
+OPENATC_ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingV3,
+                            const aclIntArray *tuningConfigOptional, )
+OPENATC_ACLNN_NEWER_PRODUCT(GroupedMatmulFinalizeRoutingWeightNzV2,
+                            const aclIntArray *tuningConfigOptional, )
 /* Takes sampled tokens as the next step's inputs, in place: position, length and slot of each of
  * the first numQueries sequences. */
 OPENATC_ACLNN(AdvanceStep, const aclTensor *inputTokens, const aclTensor *sampledTokenIds,
@@ -82,6 +104,12 @@ OPENATC_ACLNN(FakeQuantPerTensorAffineCachemask, const aclTensor *self, const ac
 OPENATC_ACLNN(FakeQuantPerChannelAffineCachemask, const aclTensor *self, const aclTensor *scale,
               const aclTensor *zeroPoint, int64_t axis, int64_t quantMin, int64_t quantMax,
               aclTensor *out, aclTensor *mask)
+/* Makes words of scales in the program's memory, which the caller frees with free(): as many as
+ * scales, or a multiple of 16 where there are several. */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize,
+                                                     const float *offsetArray, uint64_t offsetSize,
+                                                     uint64_t **quantParam,
+                                                     uint64_t *quantParamSize);
 /* roundMode 0 cuts the last 13 bits of a scale off, 1 rounds them. */
 OPENATC_ACLNN(TransQuantParamV3, const aclTensor *scale, const aclTensor *offset, int64_t roundMode,
               const aclTensor *out)

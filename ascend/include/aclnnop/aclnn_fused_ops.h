@@ -25,7 +25,7 @@ OPENATC_ACLNN(RotaryPositionEmbeddingV2, const aclTensor *x, const aclTensor *co
 OPENATC_ACLNN(RopeWithSinCosCache, const aclTensor *positions, const aclTensor *queryIn,
               const aclTensor *keyIn, const aclTensor *cosSinCache, const aclIntArray *mropeSection,
               int64_t headSize, bool isNeoxStyle, aclTensor *queryOut, aclTensor *keyOut)
-/* cacheMode is Norm (index [batch, sequence] are places of the sequences of the caches), PA or
+/* cacheMode is Norm (index [batch, sequence] are positions of the sequences of the caches), PA or
  * PA_BNSD (index has slots of blocks); -1 skips a row. Caches have the type of kv. */
 OPENATC_ACLNN(KvRmsNormRopeCache, const aclTensor *kv, const aclTensor *gamma, const aclTensor *cos,
               const aclTensor *sin, const aclTensor *index, aclTensor *kCacheRef,
@@ -79,7 +79,7 @@ OPENATC_ACLNN(EmbeddingRenorm, aclTensor *selfRef, const aclTensor *indices, dou
 
 OPENATC_ACLNN(AffineGrid, const aclTensor *theta, const aclIntArray *size, bool alignCorners,
               aclTensor *out)
-/* offset has channels of x, then of y, then of factors: for each group of channels, and place of
+/* offset has channels of x, then of y, then of factors: for each group of channels, and position of
  * the kernel. stride and dilation have 4 numbers, as padding: top, bottom, left, right. */
 OPENATC_ACLNN(DeformableConv2d, const aclTensor *x, const aclTensor *weight,
               const aclTensor *offset, const aclTensor *biasOptional, const aclIntArray *kernelSize,

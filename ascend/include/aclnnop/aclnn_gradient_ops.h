@@ -112,7 +112,7 @@ OPENATC_ACLNN(Complex, const aclTensor *real, const aclTensor *imag, aclTensor *
 OPENATC_ACLNN(Polar, const aclTensor *input, const aclTensor *angle, aclTensor *out)
 OPENATC_ACLNN(Real, const aclTensor *self, aclTensor *out)
 
-/* ---- places and functions ------------------------------------------------------- */
+/* ---- positions and functions ---------------------------------------------------- */
 
 OPENATC_ACLNN(Erfinv, const aclTensor *self, aclTensor *out)
 OPENATC_ACLNN_INPLACE(Erfinv)

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Slices of a dim that `index` names; the output has the dims of `index` in its place. */
 OPENATC_ACLNN(GatherV2, const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)
-/* An element of `self` for each of `index`, which is its place on the dim. */
+/* An element of `self` for each of `index`, which is its position on the dim. */
 OPENATC_ACLNN(Gather, const aclTensor *self, const int64_t dim, const aclTensor *index,
               aclTensor *out)
 /* `reduce` is 0 to replace, 1 to add, 2 to multiply. */
@@ -67,7 +67,7 @@ OPENATC_ACLNN(InplaceMaskedScatter, aclTensor *selfRef, const aclTensor *mask,
 
 /* ---- order, counts ------------------------------------------------------------ */
 
-/* The k-th element of a dim, counted from 1, and its place; the middle one, the lower of two. */
+/* The k-th element of a dim, counted from 1, and its position; the middle one, the lower of two. */
 OPENATC_ACLNN(Kthvalue, const aclTensor *self, int64_t k, int64_t dim, bool keepdim,
               aclTensor *valuesOut, aclTensor *indicesOut)
 OPENATC_ACLNN(Median, const aclTensor *self, aclTensor *valuesOut)
@@ -116,8 +116,8 @@ OPENATC_ACLNN(SliceV2, const aclTensor *self, const aclIntArray *starts, const a
               const aclIntArray *axes, const aclIntArray *steps, aclTensor *out)
 OPENATC_ACLNN(ChannelShuffle, const aclTensor *self, int64_t groups, aclTensor *out)
 OPENATC_ACLNN(InplaceFillTensor, aclTensor *selfRef, const aclTensor *value)
-/* Rows of updates go to a place of an axis of each batch of a cache: indices are the places, or
- * rows of a batch and a place. */
+/* Rows of updates go to a position on an axis of each batch of a cache: indices are positions, or
+ * rows of a batch and a position. */
 OPENATC_ACLNN(InplaceScatterUpdate, aclTensor *data, const aclTensor *indices,
               const aclTensor *updates, int64_t axis)
 /* pad has two numbers per padded dim, for its begin and its end, with the last dim first; negative
@@ -168,8 +168,8 @@ OPENATC_ACLNN(UpsampleTrilinear3d, const aclTensor *self, const aclIntArray *out
               bool alignCorners, double scalesD, double scalesH, double scalesW, aclTensor *out)
 OPENATC_ACLNN(UpsampleBicubic2d, const aclTensor *self, const aclIntArray *outputSize,
               const bool alignCorners, const double scalesH, const double scalesW, aclTensor *out)
-/* Elements of images at places of -1 to 1. `interpolationMode` is 0 for bilinear, 1 for nearest, 2
- * for bicubic; `paddingMode` 0 for zeros, 1 for the border, 2 for reflection. */
+/* Elements of images at positions of -1 to 1. `interpolationMode` is 0 for bilinear, 1 for nearest,
+ * 2 for bicubic; `paddingMode` 0 for zeros, 1 for the border, 2 for reflection. */
 OPENATC_ACLNN(GridSampler2D, const aclTensor *input, const aclTensor *grid,
               int64_t interpolationMode, int64_t paddingMode, bool alignCorners, aclTensor *out)
 

@@ -29,6 +29,18 @@ OPENATC_ACLNN(EmbeddingBag, const aclTensor *weight, const aclTensor *indices,
               const aclTensor *perSampleWeights, bool includeLastOffset, int64_t paddingIdx,
               aclTensor *output, aclTensor *offset2bag, aclTensor *bagSize, aclTensor *maxIndices)
 
+/* input is [steps, batch, width], or [batch, steps, width] with batchFirst. params has, per layer
+ * and direction, weights of the input and of the hidden elements, and both biases where hasBias;
+ * their rows are the gates input, forget, cell and output. hx, which may be NULL, has the first
+ * hidden elements and states. batchSizes says how many sequences of the batch have a step. With
+ * train, the lists get gates and states of each layer and direction; dropout must be 0 then. */
+OPENATC_ACLNN(LSTM, const aclTensor *input, const aclTensorList *params, const aclTensorList *hx,
+              const aclTensor *batchSizes, bool hasBias, int64_t numLayers, double dropout,
+              bool train, bool bidirectional, bool batchFirst, aclTensor *output, aclTensor *hy,
+              aclTensor *cy, aclTensorList *iOut, aclTensorList *jOut, aclTensorList *fOut,
+              aclTensorList *oOut, aclTensorList *hOut, aclTensorList *cOut,
+              aclTensorList *tanhCOut)
+
 /* ---- unpooling, sampled volumes ------------------------------------------------------ */
 
 OPENATC_ACLNN(MaxUnpool2d, const aclTensor *self, const aclTensor *indices,

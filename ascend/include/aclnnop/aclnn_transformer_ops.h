@@ -201,7 +201,7 @@ OPENATC_ACLNN(ApplyRotaryPosEmb, aclTensor *queryRef, aclTensor *keyRef, const a
 OPENATC_ACLNN(ApplyRotaryPosEmbV2, aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
               const aclTensor *sin, int64_t layout, char *rotaryMode)
 
-/* Writes tokens to the places of caches that slots number, below 0 to none. */
+/* Writes tokens to the positions of caches that slots number, below 0 to none. */
 OPENATC_ACLNN(ScatterPaKvCache, const aclTensor *key, aclTensor *keyCacheRef,
               const aclTensor *slotMapping, const aclTensor *value, aclTensor *valueCacheRef,
               const aclTensor *compressLensOptional, const aclTensor *compressSeqOffsetOptional,

@@ -4,6 +4,8 @@ and return Tensors. Here it is made of ais_bench's InferSession."""
 
 import ctypes
 import enum
+import os
+import pathlib
 
 import numpy as np
 
@@ -94,6 +96,48 @@ class InferenceSession(interface.InferSession):
             raise RuntimeError(f"the model has no output {unknown}; it has: {', '.join(outputs)}")
         results = dict(zip(outputs, super().run(list(feeds), out_array=True)))
         return [Tensor(results[name]) for name in output_names or outputs]
+
+    def run_pipeline(self, first, second, *options):
+        """Executes the model once for each of several sets of inputs: (outputs, sets, shapes, auto_shape, auto_dims)
+        returns a list of Tensors per set of BaseTensors, Tensors or arrays, and
+        (files, folder, auto_shape, auto_dims, format, without_data, threads) reads a file per input, each set in a
+        list of its own, and writes <the first file's name>_<output>.<format>."""
+        if isinstance(second, (str, os.PathLike)):
+            return self._run_files(first, pathlib.Path(second), *options)
+        shapes, auto_shape, auto_dims = (*options, None, None, None)[:3]
+        results = []
+        for index, feeds in enumerate(second):
+            if shapes and (auto_shape or auto_dims):
+                self._set_shapes(shapes[index], auto_shape)
+            results.append(self.run(first, feeds))
+        return results
+
+    def _set_shapes(self, shapes, are_open):
+        """Sets the dims of inputs: where they are open, or as one of the profiles."""
+        names = [port.name for port in super().get_inputs()]
+        text = ";".join(f"{name}:{','.join(map(str, dims))}" for name, dims in zip(names, shapes))
+        (self.set_dynamic_shape if are_open else self.set_dynamic_dims)(text)
+
+    def _run_files(self, sets, folder, auto_shape=False, auto_dims=False, outfmt="BIN", without_data=False, threads=1):
+        if outfmt not in ("BIN", "NPY", "TXT"):
+            raise RuntimeError(f"the format {outfmt!r} must be BIN, NPY or TXT")
+        names = [port.name for port in self._outputs]
+        for files in sets:
+            feeds = [np.load(file) if str(file).endswith(".npy") else np.fromfile(file, dtype=np.uint8) for file in files]
+            if auto_shape or auto_dims:
+                self._set_shapes([feed.shape for feed in feeds], auto_shape)
+            for index, result in enumerate(self.run(names, feeds)):
+                if without_data:
+                    continue
+                folder.mkdir(parents=True, exist_ok=True)
+                path = folder / f"{pathlib.Path(files[0]).stem}_{index}.{outfmt.lower()}"
+                array = np.array(result)
+                if outfmt == "NPY":
+                    np.save(path, array)
+                elif outfmt == "TXT":
+                    np.savetxt(path, array.reshape(-1, array.shape[-1] if array.ndim else 1), fmt="%f")
+                else:
+                    array.tofile(path)
 
     def finalize(self):
         """Frees the session."""

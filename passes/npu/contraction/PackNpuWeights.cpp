@@ -175,21 +175,22 @@ FailureOr<ElementsAttr> padChannels(ElementsAttr vector, int64_t size, Type elem
   return packed.take();
 }
 
-FailureOr<ElementsAttr> narrow(ElementsAttr constant) {
+FailureOr<ElementsAttr> narrow(ElementsAttr constant, bool clip) {
   FailureOr<ConstantBytes> source = ConstantBytes::get(constant);
   if (failed(source) || !source->getType().getElementType().isF32())
     return failure();
   auto type = cast<RankedTensorType>(constant.getShapedType());
   Type f16 = Float16Type::get(constant.getContext());
+  auto convert = [&](float value) { return clip ? halfOf(value) : floatToHalf(value); };
   if (source->isSplat()) {
     auto narrowType = RankedTensorType::get(type.getShape(), f16, type.getEncoding());
-    APFloat value(APFloat::IEEEhalf(), APInt(16, halfOf(source->as<float>().front())));
+    APFloat value(APFloat::IEEEhalf(), APInt(16, convert(source->as<float>().front())));
     return ElementsAttr(DenseElementsAttr::get(narrowType, value));
   }
   std::vector<char> bytes(type.getNumElements() * sizeof(uint16_t));
   auto *to = reinterpret_cast<uint16_t *>(bytes.data());
   for (float value : source->expandedAs<float>())
-    *to++ = halfOf(value);
+    *to++ = convert(value);
   return graph::makeConstant(RankedTensorType::get(type.getShape(), f16, type.getEncoding()),
                              std::move(bytes), "f16");
 }

@@ -50,8 +50,8 @@ mlir::FailureOr<mlir::ElementsAttr> padChannels(mlir::ElementsAttr vector, int64
 /// Returns the bits of the nearest f16; finite values stay finite.
 uint16_t halfOf(float value);
 
-/// Returns an f32 constant converted to f16; finite values stay finite.
-mlir::FailureOr<mlir::ElementsAttr> narrow(mlir::ElementsAttr constant);
+/// Returns an f32 constant converted to f16. With `clip`, finite values stay finite.
+mlir::FailureOr<mlir::ElementsAttr> narrow(mlir::ElementsAttr constant, bool clip);
 
 } // namespace atc::npu
 

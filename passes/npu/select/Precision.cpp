@@ -193,9 +193,11 @@ private:
       return result;
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfterValue(value);
+    // Masks and bounds are clamped always: only weights may become infinite.
+    const bool clip = clipWeights || llvm::none_of(value.getUsers(), isContraction);
     if (auto constant = value.getDefiningOp<graph::ConstantOp>())
       if (FailureOr<ElementsAttr> half =
-              narrow(masks.contains(value) ? clampMask(constant) : constant.getValue());
+              narrow(masks.contains(value) ? clampMask(constant) : constant.getValue(), clip);
           succeeded(half)) {
         result = graph::ConstantOp::create(builder, value.getLoc(), halfType(value), *half);
         return result;
@@ -340,9 +342,9 @@ private:
       if (count)
         op->emitWarning("W11012: ")
             << count << " of " << tensorType(operand.get()).getNumElements() << " weights of node '"
-            << graph::nodeNameOf(op->getLoc())
-            << "' are beyond 65504, where f16 ends, and become 65504 or -65504; name the node in a "
-               "file of --keep_dtype to compute it in f32";
+            << graph::nodeNameOf(op->getLoc()) << "' are beyond 65504, where f16 ends, and become "
+            << (clipWeights ? "65504 or -65504" : "infinite")
+            << "; name the node in a file of --keep_dtype to compute it in f32";
     }
   }
 

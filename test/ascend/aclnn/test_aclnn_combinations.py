@@ -163,12 +163,12 @@ def test_function(acl, index):
 def test_the_gradient_of_an_adaptive_maximum(acl, axes):
     x = RNG.permutation(2 * 4 ** axes).reshape(2, *[4] * axes).astype(F32)
     dims = (2, *[2] * axes)
-    values, places = Tensor(acl, np.zeros(dims, F32)), Tensor(acl, np.zeros(dims, np.int64))
-    call(acl, f"AdaptiveMaxPool{axes}d", x, [2] * axes, values, places)
+    values, positions = Tensor(acl, np.zeros(dims, F32)), Tensor(acl, np.zeros(dims, np.int64))
+    call(acl, f"AdaptiveMaxPool{axes}d", x, [2] * axes, values, positions)
     windows = x.reshape(2, *[2] * (2 * axes)).max(tuple(range(2, 2 + 2 * axes, 2)))
     np.testing.assert_array_equal(values.read(), windows)
     gradient = Tensor(acl, np.zeros_like(x))
-    call(acl, f"AdaptiveMaxPool{axes}dBackward", windows, x, places.read(), gradient)
+    call(acl, f"AdaptiveMaxPool{axes}dBackward", windows, x, positions.read(), gradient)
     np.testing.assert_array_equal(gradient.read(), np.where(np.isin(x, windows), x, 0))
 
 

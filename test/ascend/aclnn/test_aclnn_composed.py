@@ -8,7 +8,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from aclnn_calls import BOOL, LONG, POINTER, Tensor, acl, call, close, drawer, failed, refused, zeros  # noqa: E402, F401
+from aclnn_calls import BOOL, DOUBLE, LONG, POINTER, Tensor, acl, call, close, drawer, failed, refused, zeros  # noqa: E402, F401
 
 RNG, draw = drawer(91)
 F32, NULL, FLOAT = np.float32, POINTER(), ctypes.c_float
@@ -31,33 +31,33 @@ def routes(tokens, experts, choices):
 def test_tokens_go_to_experts_by_a_map_and_come_back(acl):
     x, taken, shares = draw(5, 3), routes(5, 4, 2), draw(5, 4)
     expert, token = np.nonzero(taken.T)
-    rows, of_rows, places = zeros(acl, 10, 3), zeros(acl, 10), zeros(acl, 10, kind=np.int32)
-    call(acl, "MoeTokenPermuteWithRoutingMap", x, taken, shares, LONG(10), BOOL(False), rows, of_rows, places)
+    rows, of_rows, positions = zeros(acl, 10, 3), zeros(acl, 10), zeros(acl, 10, kind=np.int32)
+    call(acl, "MoeTokenPermuteWithRoutingMap", x, taken, shares, LONG(10), BOOL(False), rows, of_rows, positions)
     close(rows, x[token], 0)
     close(of_rows, shares[token, expert], 0)
-    np.testing.assert_array_equal(places.read(), np.argsort(token, kind="stable"))
+    np.testing.assert_array_equal(positions.read(), np.argsort(token, kind="stable"))
     sums, index, tokens, each = zeros(acl, 5, 3), zeros(acl, 10, kind=np.int32), zeros(acl, 10, kind=np.int32), zeros(acl, 10)
-    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, places, taken, shares, BOOL(False), [5, 3], sums, index, tokens, each)
+    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, positions, taken, shares, BOOL(False), [5, 3], sums, index, tokens, each)
     close(sums, x * (shares * taken).sum(1, keepdims=True), 1e-6)
     np.testing.assert_array_equal(tokens.read(), np.arange(10) // 2)
     close(each, shares[token, expert], 0)
-    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, places, NULL, NULL, BOOL(False), NULL, sums, index, tokens, NULL)
+    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, positions, NULL, NULL, BOOL(False), NULL, sums, index, tokens, NULL)
     close(sums, 2 * x, 1e-6)
     # Padded: each expert takes 2 rows, those that it was given first.
     order = np.argsort(~taken.T, axis=1, kind="stable")[:, :2]
-    rows, of_rows, places = zeros(acl, 8, 3), zeros(acl, 8), zeros(acl, 8, kind=np.int32)
-    call(acl, "MoeTokenPermuteWithRoutingMap", x, taken.astype(np.int8), shares, LONG(9), BOOL(True), rows, of_rows, places)
-    np.testing.assert_array_equal(places.read(), order.ravel())
+    rows, of_rows, positions = zeros(acl, 8, 3), zeros(acl, 8), zeros(acl, 8, kind=np.int32)
+    call(acl, "MoeTokenPermuteWithRoutingMap", x, taken.astype(np.int8), shares, LONG(9), BOOL(True), rows, of_rows, positions)
+    np.testing.assert_array_equal(positions.read(), order.ravel())
     close(rows, x[order.ravel()], 0)
     close(of_rows, np.take_along_axis(shares.T, order, 1).ravel(), 0)
     sums, index, tokens, each = zeros(acl, 5, 3), zeros(acl, 8, kind=np.int32), zeros(acl, 8, kind=np.int32), zeros(acl, 8)
-    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, places, NULL, shares, BOOL(True), [5, 3], sums, index, tokens, each)
+    call(acl, "MoeTokenUnpermuteWithRoutingMap", rows, positions, NULL, shares, BOOL(True), [5, 3], sums, index, tokens, each)
     want = np.zeros((5, 3))
     for e, t in itertools.product(range(4), range(2)):
         want[order[e, t]] += x[order[e, t]] * shares[order[e, t], e]
     close(sums, want, 1e-6)
     np.testing.assert_array_equal(tokens.read(), np.sort(order.ravel()))
-    assert "restoreShape [4,3]" in refused(acl, "MoeTokenUnpermuteWithRoutingMap", rows, places, NULL, shares, BOOL(True), [4, 3],
+    assert "restoreShape [4,3]" in refused(acl, "MoeTokenUnpermuteWithRoutingMap", rows, positions, NULL, shares, BOOL(True), [4, 3],
                                             sums, index, tokens, each)
     taken[0] = False
     assert failed(acl, "MoeTokenPermuteWithRoutingMap", x, taken, NULL, LONG(10), BOOL(False), zeros(acl, 10, 3), NULL,
@@ -73,8 +73,8 @@ def test_tokens_go_to_experts_by_a_map_and_come_back(acl):
 def test_moved_rows_are_quantized(acl, capacity):
     x, chosen, scale = draw(4, 6), np.array([[2, 0], [1, 2], [0, 1], [2, 1]], np.int32), np.abs(draw(3, 6)) + F32(.1)
     order = np.argsort(chosen.ravel(), kind="stable")
-    places = np.empty(8, np.int64)
-    places[order] = np.arange(8)
+    positions = np.empty(8, np.int64)
+    positions[order] = np.arange(8)
     experts, tokens = chosen.ravel()[order], order // 2
     if capacity:
         number = np.array([np.count_nonzero(experts[:i] == e) for i, e in enumerate(experts)])
@@ -108,35 +108,107 @@ def test_moved_rows_are_quantized(acl, capacity):
         if dynamic:
             close(of_rows, most, 1e-6)
         if not capacity:
-            np.testing.assert_array_equal(index.read(), places)
+            np.testing.assert_array_equal(index.read(), positions)
     assert "quantMode" in refused(acl, "MoeInitRoutingQuantV2", x, chosen, scale, np.array([3], F32), LONG(0), LONG(0), LONG(3),
                                   LONG(0), LONG(0), BOOL(False), LONG(0), zeros(acl, 8, 6, kind=np.int8),
                                   zeros(acl, 8, kind=np.int32), NULL, NULL, NULL)
+
+
+def test_rows_are_sorted_by_expert_and_quantized(acl):
+    x, chosen = np.array([[.1, -2], [.2, 9], [.3, 300]], F32), np.array([[1, 2], [0, 1], [0, 2]], np.int32)
+    row = np.array([[0, 3], [1, 4], [2, 5]], np.int32)
+    by = np.argsort(chosen.ravel(), kind="stable")
+    from_rows = row.ravel()[by]
+    for active, kept in ((3, 6), (2, 4)):
+        moved, index, names = zeros(acl, kept, 2, kind=np.int8), zeros(acl, 6, kind=np.int32), zeros(acl, 6, kind=np.int32)
+        call(acl, "MoeInitRoutingQuant", x, row, chosen, LONG(active), DOUBLE(2), DOUBLE(1), moved, index, names)
+        np.testing.assert_array_equal(moved.read(), np.clip(np.rint(x * 2 + 1), -128, 127)[from_rows % 3][:kept])
+        np.testing.assert_array_equal(index.read()[from_rows], np.arange(6))
+        np.testing.assert_array_equal(names.read(), chosen.ravel()[by])
+    assert "activeNum" in refused(acl, "MoeInitRoutingQuant", x, row, chosen, LONG(-1), DOUBLE(2), DOUBLE(1), moved, index, names)
+
+
+def test_no_tokens_come_back(acl):
+    none = [np.zeros((0, 3), F32), np.zeros(0, np.int32), np.zeros((0, 4), bool), np.zeros((0, 4), F32)]
+    for shares in (none[3], NULL):
+        call(acl, "MoeTokenUnpermuteWithRoutingMap", *none[:3], shares, BOOL(False), [0, 3], zeros(acl, 0, 3),
+             zeros(acl, 0, kind=np.int32), zeros(acl, 0, kind=np.int32), zeros(acl, 0))
+    # Tokens that no expert has taken are 0.
+    sums = Tensor(acl, np.full((2, 3), 7, F32))
+    call(acl, "MoeTokenUnpermuteWithRoutingMap", *none[:2], np.zeros((2, 4), bool), NULL, BOOL(False), NULL, sums,
+         zeros(acl, 0, kind=np.int32), zeros(acl, 0, kind=np.int32), NULL)
+    close(sums, np.zeros((2, 3)), 0)
 
 
 @pytest.mark.parametrize("name", ["GroupedMatmulFinalizeRouting", "GroupedMatmulFinalizeRoutingWeightNz"])
 def test_products_of_experts_are_added_up(acl, name):
     x, w = RNG.integers(-128, 128, (6, 5)).astype(np.int8), RNG.integers(-128, 128, (3, 5, 4)).astype(np.int8)
     scale, bias, of_rows, factors = np.abs(draw(3, 4)), draw(3, 4), np.abs(draw(6)), draw(6)
-    counts, places, shared = np.array([2, 0, 4]), np.array([1, 3, 0, 3, 2, 1]), draw(2, 4)
+    counts, positions, shared = np.array([2, 0, 4]), np.array([1, 3, 0, 3, 2, 1]), draw(2, 4)
     group = np.repeat(np.arange(3), counts)
     each = np.einsum("ik,ikj->ij", x.astype(float), w[group].astype(float)) * scale[group] * of_rows[:, None] + bias[group]
     want = np.zeros((4, 4))
-    np.add.at(want, places, each * factors[:, None])
+    np.add.at(want, positions, each * factors[:, None])
     want[1:3] += .5 * shared
     for kind, turned in itertools.product((0, 1), (False, True)):
         out = zeros(acl, 4, 4)
         call(acl, name, x, w.transpose(0, 2, 1) if turned else w, scale, bias, of_rows, counts if kind else np.cumsum(counts),
-             shared, factors, places, LONG(0), FLOAT(.5), LONG(1), BOOL(False), BOOL(turned), LONG(kind), out)
+             shared, factors, positions, LONG(0), FLOAT(.5), LONG(1), BOOL(False), BOOL(turned), LONG(kind), out)
         close(out, want, 1e-5)
     out = zeros(acl, 4, 4)
-    tail = (places, LONG(0), FLOAT(1), LONG(0), BOOL(False), BOOL(False))
+    tail = (positions, LONG(0), FLOAT(1), LONG(0), BOOL(False), BOOL(False))
     call(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, *tail, LONG(1), out)
     assert failed(acl, name, x, w, scale, NULL, NULL, counts * 2, NULL, NULL, *tail, LONG(1), out)
     assert "groupListType" in refused(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, *tail, LONG(2), out)
     for shared in (draw(5, 4), np.array(1, F32)):
         assert "sharedInput" in refused(acl, name, x, w, scale, NULL, NULL, counts, shared, NULL, *tail, LONG(1), out)
-    assert "dtype 1" in refused(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, places, LONG(1), *tail[2:], LONG(1), out)
+    assert "dtype 1" in refused(acl, name, x, w, scale, NULL, NULL, counts, NULL, NULL, positions, LONG(1), *tail[2:], LONG(1), out)
+
+
+@pytest.mark.parametrize("name", ["GroupedMatmulFinalizeRoutingV2", "GroupedMatmulFinalizeRoutingV3",
+                                  "GroupedMatmulFinalizeRoutingWeightNzV2"])
+def test_products_of_experts_with_weights_of_4_bits(acl, name):
+    x, w = RNG.integers(-128, 128, (6, 5)).astype(np.int8), RNG.integers(-8, 8, (3, 5, 8)).astype(np.int8)
+    scale, offset, of_rows, factors = np.abs(draw(3, 1, 8)), draw(3, 1, 8), np.abs(draw(6)), draw(6)
+    counts, positions, shared = np.array([2, 0, 4]), np.array([1, 3, 0, 3, 2, 1]), draw(2, 8)
+    group = np.repeat(np.arange(3), counts)
+    words = ((w.astype(np.int64) & 15) << np.arange(8) * 4).sum(-1, keepdims=True).astype(np.uint32).view(np.int32)
+    nibbles = ((w[..., ::2] & 15) | (w[..., 1::2] & 15) << 4).astype(np.int8)
+    packed = scale.view(np.uint32).astype(np.int64)
+    bias = (8 * w * scale.astype(np.float64)).sum(1).astype(F32)
+    tail = (counts, shared, factors, positions, LONG(0), FLOAT(.5), LONG(1), BOOL(False), BOOL(False), LONG(1))
+    tuning = () if name.endswith("RoutingV2") else (NULL,)
+    for weights, factor, given, added in (
+            (words, packed, bias, NULL), (words, scale, NULL, offset),
+            (Tensor(acl, nibbles, kind=29, dims=w.shape), packed, bias, offset), (w, scale, bias[:, None], NULL)):
+        each = np.einsum("ik,ikj->ij", x.astype(float), w[group].astype(float)) * scale[group, 0]
+        if added is not NULL:
+            each = each + x.astype(float).sum(1, keepdims=True) * offset[group, 0]
+        each = each * of_rows[:, None] + (bias[group] if weights is w else 0)
+        want = np.zeros((4, 8))
+        np.add.at(want, positions, each * factors[:, None])
+        want[1:3] += .5 * shared
+        out = zeros(acl, 4, 8)
+        call(acl, name, x, weights, factor, given, added, NULL, NULL, of_rows, *tail, *tuning, out)
+        close(out, want, 1e-5)
+    assert "antiquantScale" in refused(acl, name, x, words, packed, bias, NULL, scale, NULL, of_rows, *tail, *tuning, out)
+
+
+@pytest.mark.parametrize("scales, offsets, want", [
+    ([1.1, 2.2], [], [0x40003F8CCCCD, 0x4000400CCCCD] + [0] * 14),
+    ([1.1], [0.], [0x40003F8CCCCD]), ([1.], [-1.4, 300.], [0x40003F800000 | 511 << 37, 0x40003F800000 | 255 << 37] + [0] * 14)])
+def test_scales_as_words_of_the_program(acl, scales, offsets, want):
+    words, count = ctypes.POINTER(ctypes.c_uint64)(), ctypes.c_uint64()
+    floats = [(FLOAT * len(part))(*part) if part else None for part in (scales, offsets)]
+    def convert(scale_count, offset_count):
+        return acl.aclnnTransQuantParam(floats[0], ctypes.c_uint64(scale_count), floats[1], ctypes.c_uint64(offset_count),
+                                        ctypes.byref(words), ctypes.byref(count))
+    assert convert(len(scales), len(offsets)) == 0 and words[:count.value] == want
+    ctypes.CDLL(None).free(words)
+    assert convert(0, len(offsets)) == 161002 and convert(len(scales), 0 if offsets else 1) == 161002
+    assert acl.aclnnTransQuantParam(None, ctypes.c_uint64(1), None, ctypes.c_uint64(0), ctypes.byref(words),
+                                    ctypes.byref(count)) == 161001
+
 
 
 def test_steps_take_sampled_tokens(acl):
@@ -169,9 +241,9 @@ def test_gradients_of_sampled_images(acl, mode, padding, corners):
     of_x, of_grid = zeros(acl, *x.shape), zeros(acl, *grid.shape)
     call(acl, "GridSampler2DBackward", given, x, grid, *numbers, mask_of(acl, True, True), of_x, of_grid)
 
-    def loss(image, places):
+    def loss(image, positions):
         out = zeros(acl, 1, 2, 3, 2)
-        call(acl, "GridSampler2D", image, places, *numbers, out)
+        call(acl, "GridSampler2D", image, positions, *numbers, out)
         return float((out.read().astype(np.float64) * given).sum())
     for index in ((0, 0, 0, 0), (0, 1, 3, 4), (0, 0, 1, 2)):
         step = np.zeros_like(x)
@@ -197,19 +269,19 @@ def test_gradients_of_sampled_images(acl, mode, padding, corners):
 
 def test_attention_samples_levels(acl):
     sizes, starts = np.array([[3, 4], [2, 2]], np.int32), np.array([0, 12], np.int32)
-    value, places, weight = draw(2, 16, 2, 3), RNG.uniform(-.2, 1.2, (2, 5, 2, 2, 3, 2)).astype(F32), draw(2, 5, 2, 2, 3)
+    value, positions, weight = draw(2, 16, 2, 3), RNG.uniform(-.2, 1.2, (2, 5, 2, 2, 3, 2)).astype(F32), draw(2, 5, 2, 2, 3)
     want = np.zeros((2, 5, 2, 3))
     for n, q, h, lv, p in itertools.product(range(2), range(5), range(2), range(2), range(3)):
         height, width = sizes[lv]
-        x, y = places[n, q, h, lv, p] * (width, height) - .5
+        x, y = positions[n, q, h, lv, p] * (width, height) - .5
         for i, j in itertools.product(range(height), range(width)):
             share = max(0, 1 - abs(y - i)) * max(0, 1 - abs(x - j))
             want[n, q, h] += weight[n, q, h, lv, p] * share * value[n, starts[lv] + i * width + j, h]
     out = zeros(acl, 2, 5, 6)
-    call(acl, "MultiScaleDeformableAttnFunction", value, sizes, starts, places, weight, out)
+    call(acl, "MultiScaleDeformableAttnFunction", value, sizes, starts, positions, weight, out)
     close(out, want.reshape(2, 5, 6), 1e-5)
-    assert failed(acl, "MultiScaleDeformableAttnFunction", value, sizes, starts + 3, places, weight, out)
-    assert "levels" in refused(acl, "MultiScaleDeformableAttnFunction", value, sizes[:1], starts, places, weight, out)
+    assert failed(acl, "MultiScaleDeformableAttnFunction", value, sizes, starts + 3, positions, weight, out)
+    assert "levels" in refused(acl, "MultiScaleDeformableAttnFunction", value, sizes[:1], starts, positions, weight, out)
 
 
 #--- algebra ----------------------------------------------------------------------------

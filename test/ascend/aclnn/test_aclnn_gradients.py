@@ -163,8 +163,8 @@ def pooled(x, axes, reduce):
     y = np.zeros((*x.shape[:-rank], *map(len, axes)))
     for at in np.ndindex(*map(len, axes)):
         chosen = [axis[i] for axis, i in zip(axes, at)]
-        places = np.ix_(*(c[0] for c in chosen))
-        values = x[(..., *places)].reshape(*x.shape[:-rank], -1)
+        positions = np.ix_(*(c[0] for c in chosen))
+        values = x[(..., *positions)].reshape(*x.shape[:-rank], -1)
         y[(..., *at)] = reduce(values, math.prod(c[1] for c in chosen))
     return y
 
@@ -209,10 +209,10 @@ def test_averages_of_parts(acl, axes, parts):
         call(acl, "AdaptiveAvgPool3d", x, list(parts), out)
         close(out, pool(x))
     else:
-        values, places = zeros(acl, g), zeros(acl, g, np.int64)
-        call(acl, "AdaptiveMaxPool2d", x, list(parts), values, places)
+        values, positions = zeros(acl, g), zeros(acl, g, np.int64)
+        call(acl, "AdaptiveMaxPool2d", x, list(parts), values, positions)
         close(values, pooled(x, lists, lambda v, _: v.max(-1)))
-        np.testing.assert_array_equal(np.take_along_axis(x.reshape(2, -1), places.read().reshape(2, -1), -1).ravel(),
+        np.testing.assert_array_equal(np.take_along_axis(x.reshape(2, -1), positions.read().reshape(2, -1), -1).ravel(),
                                       values.read().ravel())
 
 
@@ -225,15 +225,15 @@ def test_maxima(acl, axes, ceil, dilation):
 
     def pool(v):
         return pooled(v, lists, lambda values, _: values.max(-1))
-    values, places = zeros(acl, pool(x)), zeros(acl, pool(x), np.int64 if axes == 2 else np.int32)
+    values, positions = zeros(acl, pool(x)), zeros(acl, pool(x), np.int64 if axes == 2 else np.int32)
     options = (kernel, stride, pad, [dilation] * axes, BOOL(ceil))
-    call(acl, "MaxPool2dWithIndices" if axes == 2 else "MaxPool3dWithArgmax", x, *options, values, places)
+    call(acl, "MaxPool2dWithIndices" if axes == 2 else "MaxPool3dWithArgmax", x, *options, values, positions)
     close(values, pool(x))
     g, out = draw(*values.array.shape), zeros(acl, x)
     name = "MaxPool2dWithIndicesBackward" if axes == 2 else "MaxPool3dWithArgmaxBackward"
-    call(acl, name, g, x, places.read(), *options, out)
+    call(acl, name, g, x, positions.read(), *options, out)
     close(out, slope(pool, x, g, 1e-6))
-    assert "indices have 999" in failed(acl, name, g, x, np.full_like(places.read(), 999), *options, out)
+    assert "indices have 999" in failed(acl, name, g, x, np.full_like(positions.read(), 999), *options, out)
 
 
 def test_pools_over_nothing(acl):
@@ -472,11 +472,11 @@ def test_repeats(acl):
 def test_updates_of_places(acl):
     for dims, depth in (((4, 3), 1), ((4, 3, 2), 2)):
         x = draw(*dims)
-        places = np.array(list(itertools.islice(itertools.product(*map(range, dims[:depth])), 3)), np.int32)
+        positions = np.array(list(itertools.islice(itertools.product(*map(range, dims[:depth])), 3)), np.int32)
         updates = draw(3, *dims[depth:])
         own = Tensor(acl, x)
-        call(acl, "ScatterNdUpdate", own, places, updates)
+        call(acl, "ScatterNdUpdate", own, positions, updates)
         want = x.copy()
-        want[tuple(places.T)] = updates
+        want[tuple(positions.T)] = updates
         np.testing.assert_array_equal(own.read(), want)
-        assert "indices have 9" in failed(acl, "ScatterNdUpdate", own, np.full_like(places, 9), updates)
+        assert "indices have 9" in failed(acl, "ScatterNdUpdate", own, np.full_like(positions, 9), updates)

@@ -18,10 +18,10 @@ def test_cross_entropy(acl):
     x, target, weight = draw(5, 4), np.array([2, 0, 3, 9, 1]), np.abs(draw(4)) + .5
     logarithms = x.astype(np.float64) - np.log(np.exp(x.astype(np.float64)).sum(-1, keepdims=True))
     own, rest = target != 9, (logarithms * weight).sum(-1) / 4
-    places = np.where(own, target, 0)
+    positions = np.where(own, target, 0)
     out, scores = {kind: zeros(acl, *dims) for kind, dims in ((b"none", (5,)), (b"mean", ()), (b"sum", ()))}, zeros(acl, 5, 4)
     for smoothing in (0, .2):
-        losses = -np.where(own, (1 - smoothing) * logarithms[np.arange(5), places] * weight[places] + smoothing * rest, 0)
+        losses = -np.where(own, (1 - smoothing) * logarithms[np.arange(5), positions] * weight[positions] + smoothing * rest, 0)
         for kind, want in ((b"none", losses), (b"sum", losses.sum()), (b"mean", losses.sum() / weight[target[own]].sum())):
             call(acl, "CrossEntropyLoss", x, target, weight.astype(F32), ctypes.c_char_p(kind), LONG(9), DOUBLE(smoothing), DOUBLE(0),
                  BOOL(False), out[kind], scores, NULL, NULL)
@@ -63,10 +63,10 @@ def test_experts_with_gates(acl):
 
 def test_pools_with_indices_as_bytes(acl):
     x, y = draw(1, 2, 5, 5), zeros(acl, 1, 2, 2, 2)
-    places, mask = zeros(acl, 1, 2, 2, 2, kind=np.int32), Tensor(acl, np.full((1, 2, 9, 64), 7, np.int8))
+    positions, mask = zeros(acl, 1, 2, 2, 2, kind=np.int32), Tensor(acl, np.full((1, 2, 9, 64), 7, np.int8))
     options = [3, 3], [2, 2], [0, 0], [1, 1], BOOL(False), y
-    call(acl, "MaxPool2dWithIndices", x, *options, places)
+    call(acl, "MaxPool2dWithIndices", x, *options, positions)
     call(acl, "MaxPool2dWithMask", x, *options, mask)
     bytes_of = mask.read().reshape(-1)
-    assert (bytes_of[:32].view(np.int32) == places.read().reshape(-1)).all() and not bytes_of[32:].any()
+    assert (bytes_of[:32].view(np.int32) == positions.read().reshape(-1)).all() and not bytes_of[32:].any()
     assert "dense bytes" in refused(acl, "MaxPool2dWithMask", x, *options, Tensor(acl, np.zeros((1, 1, 1, 16), np.int8)))

@@ -87,15 +87,15 @@ def test_gradients_of_pads(acl, name, mode, axes):
     x = draw(2, *[4, 5, 3][:axes])
     pads = [2, 1, 0, 3, 1, 1][:2 * axes]
     widths = [(0, 0)] + [(pads[2 * i], pads[2 * i + 1]) for i in reversed(range(axes))]
-    places = np.pad(np.arange(x.size).reshape(x.shape), widths, mode)
-    gradient, result = draw(*places.shape), zeros(acl, *x.shape)
+    positions = np.pad(np.arange(x.size).reshape(x.shape), widths, mode)
+    gradient, result = draw(*positions.shape), zeros(acl, *x.shape)
     call(acl, f"{name}Pad{axes}dBackward", gradient, x, pads, result)
     want = np.zeros(x.size)
-    np.add.at(want, places.ravel(), gradient.ravel())
+    np.add.at(want, positions.ravel(), gradient.ravel())
     close(result, want.reshape(x.shape))
     assert "padding" in refused(acl, f"{name}Pad{axes}dBackward", gradient, x, [-1] + pads[1:], result)
     if name == "Circular":
-        forward = zeros(acl, *places.shape)
+        forward = zeros(acl, *positions.shape)
         call(acl, f"CircularPad{axes}d", x, pads, forward)
         close(forward, np.pad(x, widths, "wrap"))
 
@@ -302,19 +302,19 @@ def test_gradients_of_rotations(acl, mode):
 def test_tokens_go_to_experts(acl):
     x, experts = draw(5, 4), RNG.integers(0, 3, (5, 2)).astype(np.int32)
     order = np.argsort(experts.ravel(), kind="stable")
-    places = np.empty(10, np.int32)
-    places[order] = np.arange(10)
+    positions = np.empty(10, np.int32)
+    positions[order] = np.arange(10)
     counts = np.bincount(experts.ravel(), minlength=3)
     for flag, want in ((1, counts.cumsum()), (2, counts)):
         moved, rows, number = zeros(acl, 10, 4), zeros(acl, 10, kind=np.int32), zeros(acl, 3, kind=np.int32)
         call(acl, "MoeInitRoutingV2", x, experts, LONG(0), LONG(0), LONG(3), LONG(0), LONG(flag), BOOL(False), moved,
              rows, number, NULL)
-        assert (moved.read() == x[order // 2]).all() and (rows.read() == places).all() and (number.read() == want).all()
+        assert (moved.read() == x[order // 2]).all() and (rows.read() == positions).all() and (number.read() == want).all()
     permuted, sorted_rows = zeros(acl, 10, 4), zeros(acl, 10, kind=np.int32)
     call(acl, "MoeTokenPermute", x, experts, LONG(0), BOOL(False), permuted, sorted_rows)
-    assert (permuted.read() == x[order // 2]).all() and (sorted_rows.read() == places).all()
+    assert (permuted.read() == x[order // 2]).all() and (sorted_rows.read() == positions).all()
     shares, back = np.abs(draw(5, 2)), zeros(acl, 5, 4)
-    call(acl, "MoeTokenUnpermute", permuted.read(), places, shares, BOOL(False), NULL, back)
+    call(acl, "MoeTokenUnpermute", permuted.read(), positions, shares, BOOL(False), NULL, back)
     close(back, x * shares.sum(-1, keepdims=True))
     # Each expert takes two tokens; the others are dropped.
     padded, rows, before = zeros(acl, 3, 2, 4), zeros(acl, 10, kind=np.int32), zeros(acl, 3, kind=np.int32)
@@ -350,11 +350,11 @@ def test_tokens_go_to_a_range_of_experts(acl, quant, numbers, sources):
             rows[i] *= scale[chosen[own] - 1]
             units[i] = np.abs(rows[i]).max() / 127
             rows[i] = np.rint(rows[i] / units[i])
-    places, counts = np.full(10, -1), np.bincount(chosen[order], minlength=4)[1:]
+    positions, counts = np.full(10, -1), np.bincount(chosen[order], minlength=4)[1:]
     if sources:
-        places[:len(order)] = order
+        positions[:len(order)] = order
     else:
-        places[order] = np.arange(len(order))
+        positions[order] = np.arange(len(order))
     pairs = np.zeros((6, 2), np.int64)
     named = [(i + 1, n) for i, n in enumerate(counts) if n]
     pairs[:len(named)] = named
@@ -364,7 +364,7 @@ def test_tokens_go_to_a_range_of_experts(acl, quant, numbers, sources):
     call(acl, "MoeInitRoutingV3", x, experts, scale, offset, LONG(0), LONG(0), LONG(6), LONG(0), LONG(numbers), BOOL(True), LONG(quant),
          [1, 4], LONG(sources), moved, at, said, scales)
     np.testing.assert_allclose(moved.read(), np.clip(rows, -128, 127) if quant == 0 else rows, rtol=1e-6, atol=quant == 1)
-    assert (at.read() == places).all() and (said.read() == (counts.cumsum(), counts, pairs)[numbers]).all()
+    assert (at.read() == positions).all() and (said.read() == (counts.cumsum(), counts, pairs)[numbers]).all()
     if quant != 0:
         np.testing.assert_allclose(scales.read(), units, rtol=1e-5)
 
@@ -385,14 +385,14 @@ def test_experts_of_a_range_with_rows_of_their_own(acl):
 
 @pytest.mark.parametrize("mode", [0, 2])
 def test_tokens_come_back(acl, mode):
-    rows, places = draw(10, 4), RNG.permutation(10).astype(np.int32)
+    rows, positions = draw(10, 4), RNG.permutation(10).astype(np.int32)
     scales, bias, experts = draw(5, 2), draw(3, 4), RNG.integers(0, 3, (5, 2)).astype(np.int32)
     first, out = draw(5, 4), zeros(acl, 5, 4)
-    call(acl, "MoeFinalizeRoutingV2", rows, places, first, NULL, bias, scales, experts, LONG(mode), out)
+    call(acl, "MoeFinalizeRoutingV2", rows, positions, first, NULL, bias, scales, experts, LONG(mode), out)
     want = first.astype(np.float64)
     for i in range(5):
         for k in range(2):
-            want[i] += scales[i, k] * (rows[places[i + 5 * k if mode == 0 else 2 * i + k]] + bias[experts[i, k]])
+            want[i] += scales[i, k] * (rows[positions[i + 5 * k if mode == 0 else 2 * i + k]] + bias[experts[i, k]])
     close(out, want)
 
 

@@ -47,7 +47,7 @@ def scattered(base, index, values, axis, add):
 
 
 def pooled(x, kernel, stride, pad, dilation=1, ceil=False):
-    """Returns the largest elements of windows, and their places in an image."""
+    """Returns the largest elements of windows, and their positions in an image."""
     n, c, h, w = x.shape
 
     def count(size):
@@ -55,7 +55,7 @@ def pooled(x, kernel, stride, pad, dilation=1, ceil=False):
         result = free // stride + 1
         return result + 1 if ceil and free % stride and result * stride < size + pad else result
     values = np.zeros((n, c, count(h), count(w)), F32)
-    places = np.zeros(values.shape, np.int32)
+    positions = np.zeros(values.shape, np.int32)
     for i, j, r, q in np.ndindex(*values.shape):
         best = None
         for a in range(kernel):
@@ -63,8 +63,8 @@ def pooled(x, kernel, stride, pad, dilation=1, ceil=False):
                 y, z = r * stride - pad + a * dilation, q * stride - pad + b * dilation
                 if 0 <= y < h and 0 <= z < w and (best is None or x[i, j, y, z] > best[0]):
                     best = x[i, j, y, z], y * w + z
-        values[i, j, r, q], places[i, j, r, q] = best
-    return values, places
+        values[i, j, r, q], positions[i, j, r, q] = best
+    return values, positions
 
 
 def rows_of(x, kernel, pad, stride):

@@ -76,12 +76,12 @@ def test_places_in_ordered_rows(acl):
 @pytest.mark.parametrize("values", [WHOLE, X.round(1), HUGE, X > 0, WHOLE.astype(np.int8)])
 def test_each_element_once(acl, values):
     want, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    out, places, times = Tensor(acl, np.zeros(values.size, values.dtype)), Tensor(acl, np.zeros(values.shape, np.int64)), \
+    out, positions, times = Tensor(acl, np.zeros(values.size, values.dtype)), Tensor(acl, np.zeros(values.shape, np.int64)), \
         Tensor(acl, np.zeros(values.size, np.int64))
-    call(acl, "Unique2", values, BOOL(True), BOOL(True), BOOL(True), out, places, times)
+    call(acl, "Unique2", values, BOOL(True), BOOL(True), BOOL(True), out, positions, times)
     assert shown(acl, out) == [want.size] and shown(acl, times) == [want.size]
     np.testing.assert_array_equal(out.read()[:want.size], want)
-    np.testing.assert_array_equal(places.read().reshape(-1), inverse.reshape(-1))
+    np.testing.assert_array_equal(positions.read().reshape(-1), inverse.reshape(-1))
     np.testing.assert_array_equal(times.read()[:want.size], counts)
     call(acl, "Unique", values, BOOL(True), BOOL(False), Tensor(acl, np.zeros(values.size, values.dtype)), NULL)
 
@@ -113,17 +113,17 @@ def test_slices_once(acl, dim, kind):
             cases.append(("UniqueDim", (BOOL(True), BOOL(True), LONG(dim)), (want, None, counts)))
     for name, flags, (want, inverse, counts) in cases:
         out, times = Tensor(acl, np.zeros(x.shape, kind)), Tensor(acl, np.zeros(len(slices), np.int64))
-        places = Tensor(acl, np.zeros(x.shape if dim is None else len(slices), np.int64))
-        call(acl, name, x, *flags, out, places, times)
+        positions = Tensor(acl, np.zeros(x.shape if dim is None else len(slices), np.int64))
+        call(acl, name, x, *flags, out, positions, times)
         want = want.reshape((len(want), *outer.shape[1:]))
         want = want if dim is None else np.moveaxis(want, 0, dim)
         assert shown(acl, out) == list(want.shape) and shown(acl, times) == [len(counts)]
         np.testing.assert_array_equal(out.read().reshape(-1)[:want.size], want.reshape(-1))
         np.testing.assert_array_equal(times.read()[:len(counts)], counts)
         if inverse is not None:
-            np.testing.assert_array_equal(places.read().reshape(-1), inverse.reshape(-1))
+            np.testing.assert_array_equal(positions.read().reshape(-1), inverse.reshape(-1))
     for wrong in (3, 1000):
-        assert f"dim {wrong} is given" in refused(acl, "UniqueDim", x, BOOL(True), BOOL(True), LONG(wrong), out, places,
+        assert f"dim {wrong} is given" in refused(acl, "UniqueDim", x, BOOL(True), BOOL(True), LONG(wrong), out, positions,
                                                   times)
 
 

@@ -146,7 +146,7 @@ def test_sequences_with_keys_in_blocks(acl):
 
 
 def test_sequences_without_keys_are_zero(acl):
-    """As places of a batch are that no request has: nothing of the cache, which holds what others have left, is read."""
+    """As positions of a batch are that no request has: nothing of the cache, which holds what others have left, is read."""
     rows, heads, size = [1, 3, 4], 2, 4
     q, cache = draw(4, heads, 16, dtype=F16), draw(2, 6, size, heads * 16, dtype=F16)
     table, out = np.array([[5, 2], [-1, -1], [4, 1]], np.int32), Tensor(acl, np.full((4, heads, 16), 7, F16))
@@ -229,10 +229,10 @@ def test_dropout_of_a_training(acl):
     close(out, result(*values))
     outputs = [Tensor(acl, np.zeros_like(x)) for x in (q, k, v)]
     call(acl, "FlashAttentionScoreGrad", q, k, v, g, NULL, mask, *[NULL] * 7, *tail, *outputs, NULL)
-    places = np.random.default_rng(2)
+    positions = np.random.default_rng(2)
     for at, (x, output) in enumerate(zip(values, outputs)):
         for _ in range(8):
-            place = tuple(places.integers(0, n) for n in x.shape)
+            place = tuple(positions.integers(0, n) for n in x.shape)
             moved = [v.copy() for v in values]
             moved[at][place] += 1e-4
             high = result(*moved)

@@ -74,7 +74,7 @@ def test_bags_of_words(acl, mode, has_last):
     call(acl, "EmbeddingBag", table, words, offsets, BOOL(False), LONG(mode), BOOL(False),
          NULL if weights is None else weights, BOOL(has_last), LONG(5), out, bag, sizes, rows)
     ends = [3, 3, 7, 8]
-    want, places, counts = np.zeros((4, 4)), np.zeros((4, 4)), []
+    want, positions, counts = np.zeros((4, 4)), np.zeros((4, 4)), []
     for i, end in enumerate(ends):
         kept = [k for k in range(offsets[i], end) if words[k] != 5]
         counts.append(len(kept))
@@ -82,11 +82,11 @@ def test_bags_of_words(acl, mode, has_last):
             continue
         part = table[words[kept]].astype(np.float64)
         want[i] = (part * weights[kept, None]).sum(0) if mode == 0 else part.mean(0) if mode == 1 else part.max(0)
-        places[i] = words[kept][part.argmax(0)]
+        positions[i] = words[kept][part.argmax(0)]
     close(out, want)
     assert bag.read().tolist() == [0, 0, 0, 2, 2, 2, 2, 3] and sizes.read().tolist() == counts
     if mode == 2:
-        assert (rows.read() == places).all()
+        assert (rows.read() == positions).all()
         assert "perSampleWeights" in refused(acl, "EmbeddingBag", table, words, offsets, BOOL(False), LONG(2), BOOL(False),
                                              draw(8), BOOL(has_last), LONG(5), out, bag, sizes, rows)
 
@@ -147,17 +147,17 @@ def test_unpooled_images(acl, shape, size):
     axes = len(size)
     x, count = draw(*shape), math.prod(size)
     small = math.prod(shape[-axes:])
-    places = np.stack([RNG.permutation(count)[:small] for _ in range(x.size // small)])
+    positions = np.stack([RNG.permutation(count)[:small] for _ in range(x.size // small)])
     whole = shape[:-axes] + size
     name, more = f"MaxUnpool{axes}d", ([2] * axes, [0] * axes) if axes == 3 else ()
     out, gradient, back = zeros(acl, *whole), draw(*whole), zeros(acl, *shape)
-    call(acl, name, x, places.reshape(shape), list(size), *more, out)
-    want = np.zeros((len(places), count), F32)
-    np.put_along_axis(want, places, x.reshape(len(places), small), 1)
+    call(acl, name, x, positions.reshape(shape), list(size), *more, out)
+    want = np.zeros((len(positions), count), F32)
+    np.put_along_axis(want, positions, x.reshape(len(positions), small), 1)
     assert (out.read() == want.reshape(whole)).all()
-    call(acl, name + "Backward", gradient, x, places.reshape(shape), list(size), *more, back)
-    assert (back.read() == np.take_along_axis(gradient.reshape(len(places), count), places, 1).reshape(shape)).all()
-    assert "outputSize" in refused(acl, name, x, places.reshape(shape), [2] * axes, *more, out)
+    call(acl, name + "Backward", gradient, x, positions.reshape(shape), list(size), *more, back)
+    assert (back.read() == np.take_along_axis(gradient.reshape(len(positions), count), positions, 1).reshape(shape)).all()
+    assert "outputSize" in refused(acl, name, x, positions.reshape(shape), [2] * axes, *more, out)
 
 
 def place_on(number, count, corners, padding):
@@ -321,19 +321,19 @@ def test_gates_with_renorm(acl, renorm):
 
 def test_gradients_of_routes(acl):
     tokens, k, width = 4, 2, 5
-    places = RNG.permutation(tokens * k).astype(np.int32)
-    places[3] = -1  # a token that was dropped
+    positions = RNG.permutation(tokens * k).astype(np.int32)
+    positions[3] = -1  # a token that was dropped
     rows, gradient, scales, bias = draw(tokens * k, width), draw(tokens, width), draw(tokens, k), draw(3, width)
     experts = integers(0, 3, tokens, k)
-    kept, sums = places.reshape(tokens, k), np.zeros((tokens, width))
+    kept, sums = positions.reshape(tokens, k), np.zeros((tokens, width))
     for i, j in itertools.product(range(tokens), range(k)):
         sums[i] += rows[kept[i, j]] if kept[i, j] >= 0 else 0
     out = zeros(acl, tokens, width)
-    call(acl, "MoeTokenPermuteGrad", rows, places, LONG(k), BOOL(False), out)
+    call(acl, "MoeTokenPermuteGrad", rows, positions, LONG(k), BOOL(False), out)
     close(out, sums)
-    call(acl, "MoeInitRoutingV2Grad", rows, places, LONG(k), LONG(0), LONG(0), out)
+    call(acl, "MoeInitRoutingV2Grad", rows, positions, LONG(k), LONG(0), LONG(0), out)
     close(out, sums)
-    call(acl, "MoeInitRoutingV2Grad", rows.reshape(2, 4, width), places, LONG(k), LONG(1), LONG(0), out)
+    call(acl, "MoeInitRoutingV2Grad", rows.reshape(2, 4, width), positions, LONG(k), LONG(1), LONG(0), out)
     close(out, sums)
     for has_bias in (False, True):
         of_rows, of_scales = np.zeros((tokens * k, width)), np.zeros((tokens, k))
@@ -344,18 +344,18 @@ def test_gradients_of_routes(acl):
                 value = value + rows[at]
             of_scales[i, j] = (value * gradient[i]).sum()
         got, share = zeros(acl, tokens * k, width), zeros(acl, tokens, k)
-        call(acl, "MoeFinalizeRoutingV2Grad", gradient, places, rows, scales, experts, bias if has_bias else NULL, LONG(0), LONG(0),
+        call(acl, "MoeFinalizeRoutingV2Grad", gradient, positions, rows, scales, experts, bias if has_bias else NULL, LONG(0), LONG(0),
              LONG(0), LONG(0), got, share)
         close(got, of_rows)
         close(share, of_scales)
         if not has_bias:
-            call(acl, "MoeTokenUnpermuteGrad", rows, gradient, places, scales, BOOL(False), NULL, got, share)
+            call(acl, "MoeTokenUnpermuteGrad", rows, gradient, positions, scales, BOOL(False), NULL, got, share)
             close(got, of_rows)
             close(share, of_scales)
     plain = zeros(acl, tokens, width)
     call(acl, "MoeTokenUnpermuteGrad", rows[:tokens].copy(), gradient, np.array([2, 0, 3, 1], np.int32), NULL, BOOL(False), NULL, plain, NULL)
     close(plain, gradient[[1, 3, 0, 2]])
-    assert "numTopk" in refused(acl, "MoeTokenPermuteGrad", rows, places, LONG(3), BOOL(False), out)
+    assert "numTopk" in refused(acl, "MoeTokenPermuteGrad", rows, positions, LONG(3), BOOL(False), out)
 
 
 #--- reductions, functions and gradients of elements ------------------------------------
@@ -364,12 +364,12 @@ def test_reductions_without_nan(acl):
     x = draw(4, 5)
     x[0, 1] = x[2, :3] = np.nan
     x[3] = np.nan
-    out, places, one = zeros(acl, 4), zeros(acl, 4, kind=np.int64), zeros(acl)
+    out, positions, one = zeros(acl, 4), zeros(acl, 4, kind=np.int64), zeros(acl)
     with np.errstate(all="ignore"):
         want = [np.sort(row[~np.isnan(row)])[(np.sum(~np.isnan(row)) - 1) // 2] if (row == row).any() else np.nan for row in x]
-    call(acl, "NanMedianDim", x, LONG(1), BOOL(False), out, places)
+    call(acl, "NanMedianDim", x, LONG(1), BOOL(False), out, positions)
     np.testing.assert_array_equal(out.read(), np.array(want, F32))
-    for row, place, value in zip(x, places.read(), want, strict=True):
+    for row, place, value in zip(x, positions.read(), want, strict=True):
         assert row[place] == value or np.isnan(value)
     call(acl, "NanMedian", x, one)
     assert one.read() == np.sort(x[x == x])[(np.sum(x == x) - 1) // 2]
@@ -450,3 +450,81 @@ def test_nearest_pixels_by_scales(acl):
             want = np.zeros((1, 2, 4, 6))
             want[:, :, 3] = gradient.sum(2)
             close(back, want)
+
+
+#--- recurrent networks -----------------------------------------------------------------
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x, params, first, sizes, layers, directions, bias):
+    """The results of LSTM: the last layer's hidden elements, the last ones of each run, and what runs keep."""
+    steps, batch, hidden = len(x), x.shape[1], params[1].shape[1]
+    kept, last, states, each = [], [], [], 4 if bias else 2
+    for layer in range(layers):
+        rows = np.zeros((steps, batch, directions, hidden))
+        for direction in range(directions):
+            run = layer * directions + direction
+            w, u, *biases = params[run * each:(run + 1) * each]
+            h, c = first[0][run].astype(np.float64), first[1][run].astype(np.float64)
+            gates = np.zeros((7, steps, batch, hidden))
+            for step in range(steps)[::-1 if direction else 1]:
+                own = slice(0, sizes[step])
+                i, f, g, o = np.split(x[step, own] @ w.T + h[own] @ u.T + sum(biases), 4, axis=-1)
+                i, f, g, o = logistic(i), logistic(f), np.tanh(g), logistic(o)
+                c[own] = f * c[own] + i * g
+                h[own] = o * np.tanh(c[own])
+                gates[:, step, own] = i, g, f, o, h[own], c[own], np.tanh(c[own])
+                rows[step, own, direction] = h[own]
+            kept.append(gates)
+            last.append(h)
+            states.append(c)
+        x = rows.reshape(steps, batch, -1)
+    return x, np.array(last), np.array(states), np.array(kept)
+
+
+@pytest.mark.parametrize("layers, directions, bias, form", [
+    (1, 1, True, "steps"), (2, 2, True, "batch"), (2, 1, False, "packed"), (1, 2, True, "packed")])
+def test_lstm(acl, layers, directions, bias, form):
+    steps, batch, width, hidden = 4, 3, 5, 2
+    sizes = np.array([3, 2, 2, 1] if form == "packed" else [3] * 4)
+    params = []
+    for run in range(layers * directions):
+        params += [draw(8, width if run < directions else directions * hidden), draw(8, hidden)]
+        params += [draw(8), draw(8)] if bias else []
+    x, first = draw(steps, batch, width), [draw(layers * directions, batch, hidden) for _ in range(2)]
+    want = lstm(x, params, first, sizes, layers, directions, bias)
+    runs = layers * directions
+    y = zeros(acl, *((batch, steps) if form == "batch" else (steps, batch)), directions * hidden)
+    h, c = zeros(acl, runs, batch, hidden), zeros(acl, runs, batch, hidden)
+    lists = [tuple(zeros(acl, steps, batch, hidden) for _ in range(runs)) for _ in range(7)]
+    given = x.swapaxes(0, 1) if form == "batch" else x.reshape(-1, width) if form == "packed" else x
+    form_of = (sizes if form == "packed" else NULL, BOOL(bias), LONG(layers), DOUBLE(0))
+    call(acl, "LSTM", given, tuple(params), tuple(first), *form_of, BOOL(True), BOOL(directions == 2),
+         BOOL(form == "batch"), y, h, c, *lists)
+    close(y, want[0].swapaxes(0, 1) if form == "batch" else want[0], 1e-5)
+    close(h, want[1], 1e-5)
+    close(c, want[2], 1e-5)
+    for k, tensors in enumerate(lists):
+        for run, tensor in enumerate(tensors):
+            close(tensor, want[3][run, k], 1e-5)
+    # Without hx the first elements are 0, and without train nothing is kept.
+    want = lstm(x, params, np.zeros((2, runs, batch, hidden)), sizes, layers, directions, bias)
+    call(acl, "LSTM", given, tuple(params), NULL, *form_of, BOOL(False), BOOL(directions == 2), BOOL(form == "batch"), y,
+         h, c, *[NULL] * 7)
+    close(h, want[1], 1e-5)
+
+
+def test_lstm_refuses_what_does_not_fit(acl):
+    x, params = draw(4, 3, 5), (draw(8, 5), draw(8, 2))
+    out = (zeros(acl, 4, 3, 2), zeros(acl, 1, 3, 2), zeros(acl, 1, 3, 2), *[NULL] * 7)
+    flags = (BOOL(False), BOOL(False), BOOL(False))
+    one = (BOOL(False), LONG(1), DOUBLE(0))
+    assert "params has 2 tensors; 1 layers have 4" in refused(acl, "LSTM", x, params, NULL, NULL, BOOL(True), LONG(1),
+                                                              DOUBLE(0), *flags, *out)
+    assert "params[0] [8,4] must be [8,5]" in refused(acl, "LSTM", x, (draw(8, 4), params[1]), NULL, NULL, *one, *flags, *out)
+    assert "hx must be 2 tensors of [1,3,2]" in refused(acl, "LSTM", x, params, (draw(1, 3, 2),), NULL, *one, *flags, *out)
+    assert "numLayers 0" in refused(acl, "LSTM", x, params, NULL, NULL, BOOL(False), LONG(0), DOUBLE(0), *flags, *out)
+    failed(acl, "LSTM", x, params, NULL, np.array([3, 1, 2, 1]), *one, *flags, *out)
+    failed(acl, "LSTM", x, params, NULL, np.array([4, 1, 1, 1]), *one, *flags, *out)

@@ -90,11 +90,11 @@ def test_gradients_of_attention(acl, layout):
     outputs = [Tensor(acl, np.zeros_like(arranged(x, layout))) for x in (Q, K, V)] + [Tensor(acl, np.zeros(SHIFT.shape, F32))]
     call(acl, "FlashAttentionScoreGrad", *(arranged(x, layout) for x in (Q, K, V, g)), SHIFT, NULL, NULL, mask, *[NULL] * 5,
          DOUBLE(0.25), DOUBLE(1), HUGE, HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *outputs)
-    places = np.random.default_rng(1)
+    positions = np.random.default_rng(1)
     for at, (x, output) in enumerate(zip(values, outputs)):
         whole = output.read().astype(np.float64) if at == 3 else back(output.read(), layout, x.shape)
         for _ in range(12):
-            place = tuple(places.integers(0, n) for n in x.shape)
+            place = tuple(positions.integers(0, n) for n in x.shape)
             moved = [v.copy() for v in values]
             moved[at][place] += 1e-4
             high = result(*moved)
@@ -103,7 +103,7 @@ def test_gradients_of_attention(acl, layout):
             assert abs(whole[place] - want) < 0.02 * max(1, abs(want)), (at, place, whole[place], want)
         if at in (0, 3):
             assert not whole[1, :, 2].any()
-    # The gradients may take the places of what they are those of.
+    # The gradients may take the positions of what they are those of.
     own = [Tensor(acl, arranged(x, layout)) for x in (Q, K, V)]
     call(acl, "FlashAttentionScoreGrad", *own, arranged(g, layout), SHIFT, NULL, NULL, mask, *[NULL] * 5, DOUBLE(0.25), DOUBLE(1), HUGE,
          HUGE, LONG(4), layout.encode(), LONG(0), LONG(1), *own, NULL)
@@ -359,20 +359,20 @@ def test_tokens_find_their_experts(acl):
     call(acl, "MoeGatingTopKSoftmax", gates, done, LONG(k), shares, other, rows)
     np.testing.assert_array_equal(other.read(), np.where(done[:, None], experts, order))
 
-    moved, places, sorted_ = Tensor(acl, np.zeros((tokens * k, width), F32)), *(
+    moved, positions, sorted_ = Tensor(acl, np.zeros((tokens * k, width), F32)), *(
         Tensor(acl, np.zeros(tokens * k, np.int32)) for _ in range(2))
-    call(acl, "MoeInitRouting", x, rows, named, LONG(tokens), moved, places, sorted_)
+    call(acl, "MoeInitRouting", x, rows, named, LONG(tokens), moved, positions, sorted_)
     flat = np.argsort(order.reshape(-1), kind="stable")
     source = rows.read().reshape(-1)[flat]
     np.testing.assert_array_equal(sorted_.read(), np.sort(order.reshape(-1)))
     np.testing.assert_array_equal(moved.read(), x[source % tokens])
-    np.testing.assert_array_equal(places.read()[source], np.arange(tokens * k))
+    np.testing.assert_array_equal(positions.read()[source], np.arange(tokens * k))
     ends = Tensor(acl, np.zeros(experts, np.int32))
     call(acl, "MoeComputeExpertTokens", sorted_, LONG(experts), ends)
     np.testing.assert_array_equal(ends.read(), np.cumsum(np.bincount(order.reshape(-1), minlength=experts)))
 
     bias, skip, out = draw(experts, width), draw(tokens, width), Tensor(acl, np.zeros((tokens, width), F32))
-    call(acl, "MoeFinalizeRouting", moved, skip, NULL, bias, shares, places, named, out)
+    call(acl, "MoeFinalizeRouting", moved, skip, NULL, bias, shares, positions, named, out)
     want = skip + sum(np.take_along_axis(softmax(gates), order, 1)[:, i:i + 1] * (x + bias[order[:, i]]) for i in range(k))
     np.testing.assert_allclose(out.read(), want, rtol=1e-4, atol=1e-4)
 

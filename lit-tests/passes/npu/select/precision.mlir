@@ -1,5 +1,6 @@
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16}))' | FileCheck %s --check-prefix=FORCE
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16}))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARN
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16 clip-weights=false}))' 2>&1 | FileCheck %s --check-prefix=INFINITE
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=cube_fp16}))' | FileCheck %s --check-prefix=CUBE
 // RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=origin}))' | FileCheck %s --check-prefix=ORIGIN
 // RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=f8}))' 2>&1 | FileCheck %s --check-prefix=MODE
@@ -233,6 +234,9 @@ func.func @sums(%a: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x1xf32>) {
 // FORCE: graph.map %{{.*}}, %[[F]], %[[M]] : (tensor<2x2xf16>, tensor<2xf32>, tensor<2xf16>) -> tensor<2x2xf16>
 // WARN: warning: {{.*}}W11012: 3 of 4 weights of node 'layer' are beyond 65504, where f16 ends, and become 65504 or -65504; name the node in a file of --keep_dtype to compute it in f32
 // WARN-NOT: W11012
+// INFINITE-DAG: W11012: 3 of 4 weights of node 'layer' are beyond 65504, where f16 ends, and become infinite; name
+// INFINITE-DAG: graph.constant dense<[-6.550400e+04, 0.000000e+00]> : tensor<2xf16>
+// INFINITE-DAG: graph.constant dense<{{\[\[}}0x7C00, 6.550400e+04], [0xFC00, 0x7C00]]> : tensor<2x2xf16>
 func.func @beyond(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %f = graph.constant dense<[1.0e6, 1.0]> : tensor<2xf32>
   %m = graph.constant dense<[-1.0e9, 0.0]> : tensor<2xf32>
