@@ -106,7 +106,7 @@ ATC_KERNEL(DynamicQuantizeMatMul) {
   p.zeroA = {&range.zero, /*isSigned=*/false, /*count=*/1};
   p.b = {b.bytes(), b.dtype() == I8, p.n, 1};
   if (p.readPacked(*this))
-    multiplyToFloats(*this, p, out, range.step == 0 ? 1 : double(range.step), scales, bias);
+    multiplyToFloats(*this, p, out, double(range.step), scales, bias);
 }
 
 ATC_KERNEL(MatMulIntegerToFloat) {

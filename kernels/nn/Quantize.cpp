@@ -127,14 +127,14 @@ DynamicRange DynamicRange::of(const float *data, int64_t count) {
     widen(0, min[j]);
     widen(0, max[j]);
   }
-  const float step = (max[0] - min[0]) / 255;
-  return {step, saturated<uint8_t>(__builtin_rintf(0 - min[0] / (step == 0 ? 1.0f : step)))};
+  const float width = (max[0] - min[0]) / 255, step = width == 0 ? 1.0f : width;
+  return {step, saturated<uint8_t>(__builtin_rintf(0 - min[0] / step))};
 }
 
 void DynamicRange::quantize(Context &c, uint8_t *to, const float *from, int64_t count) const {
-  const float by = step == 0 ? 1.0f : step, middle = zero;
+  const float middle = zero;
   forParts(c, count, [&](int64_t begin, int64_t end) {
-    quantizeRun(to + begin, from + begin, end - begin, by, middle);
+    quantizeRun(to + begin, from + begin, end - begin, step, middle);
   });
 }
 

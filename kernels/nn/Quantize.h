@@ -80,7 +80,7 @@ void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
 }
 /// The scale and zero point that DynamicQuantizeLinear finds for numbers.
 struct DynamicRange {
-  float step;   ///< the scale, which is 0 where all numbers are 0
+  float step;   ///< the scale, which is 1 where all numbers are 0
   uint8_t zero; ///< the zero point
   /// Returns the range of numbers, in which 0 always is, which has to be exact.
   static DynamicRange of(const float *data, int64_t count);

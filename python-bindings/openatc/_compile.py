@@ -133,7 +133,8 @@ class Module:
                 soc_file: Path | None = None, precision_mode: str | None = None,
                 target_cpu: str = "host", disable_passes: Iterable[str] = (),
                 save_temps: Path | None = None, load: Literal[True] = True,
-                hooks: HookSource = None, progress: Progress | None = None) -> Model: ...
+                hooks: HookSource = None, progress: Progress | None = None,
+            signature: str | None = None) -> Model: ...
     @overload
     def compile(self, output: Path, *, soc: str | None = None, soc_file: Path | None = None,
                 precision_mode: str | None = None, target_cpu: str = "host",
@@ -259,8 +260,10 @@ def _in_memory(model: Source) -> Path | InMemory:
 
 
 def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
-                   outputs: Iterable[str] | None, gears: Gears | None = None
-                   ) -> _compiler.ModelRequest:
+                   outputs: Iterable[str] | None, gears: Gears | None = None,
+                   signature: str | None = None) -> _compiler.ModelRequest:
+    if signature == "":
+        raise Error(["E10004: the value of signature is empty"])
     model = model if isinstance(model, InMemory) else _in_memory(model)
     if not isinstance(model, InMemory):
         refuse_other_objects(model)
@@ -271,7 +274,8 @@ def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
     except TypeError:
         raise TypeError("gears must be a list of sizes, or of tuples of them where several dims "
                         f"are -1, as in [1, 8] or [(1, 224), (8, 224)], not {gears!r}") from None
-    return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes)
+    return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes,
+                                  signature or "")
 
 
 def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], output: Path | None,
@@ -287,17 +291,18 @@ def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], ou
 
 
 def load(path: Source, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
-         args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None
-         ) -> Module:
+         args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+         signature: str | None = None) -> Module:
     """Reads a model: a file, as `atc --model` does, the bytes of an ONNX model, an
     onnx.ModelProto, a graph of `openatc.builder`, or an object of PyTorch or TensorFlow.
 
     `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 or None leaves a dim
     of an ONNX model dynamic. `outputs` cuts the model: "node:0" or names of tensors. `args`, `kwargs`
-    and `dynamic_shapes` export an object; see `compile`.
+    and `dynamic_shapes` export an object; see `compile`, also for `signature`.
     """
     with exported(path, Example(args, kwargs, dynamic_shapes)) as source:
-        return Module(_compiler.Module.load(_model_request(source, input_shapes, outputs)))
+        return Module(_compiler.Module.load(_model_request(source, input_shapes, outputs,
+                                                           signature=signature)))
 
 
 def from_torch(module: Any, args: Any = None, kwargs: Mapping[str, Any] | None = None, *,
@@ -344,7 +349,7 @@ def compile(model: Module | Source | InMemory, output: Path, *,
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: bool, args: Any = None, kwargs: Mapping[str, Any] | None = None,
             dynamic_shapes: Any = None, hooks: HookSource = None,
-            progress: Progress | None = None) -> Model | None: ...
+            progress: Progress | None = None, signature: str | None = None) -> Model | None: ...
 
 
 def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | None = None,
@@ -353,7 +358,8 @@ def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | No
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None, load: bool = True,
             args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
-            hooks: HookSource = None, progress: Progress | None = None) -> Any:
+            hooks: HookSource = None, progress: Progress | None = None,
+            signature: str | None = None) -> Any:
     """Compiles a model into the file `output`, and opens it: a file, the bytes of an ONNX model,
     an onnx.ModelProto, a graph of `openatc.builder`, a module, or an object of PyTorch or
     TensorFlow.
@@ -377,17 +383,18 @@ def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | No
     A torch.nn.Module is exported with the example inputs `args` (a tuple, or one tensor) and
     `kwargs`; `dynamic_shapes`, as torch.export takes it, says which dims are dynamic:
     {"image": {0: "batch"}}. A tf.function without a signature needs `args` too: arrays or
-    tf.TensorSpec. Keras models need nothing.
+    tf.TensorSpec. Keras models need nothing. `signature` chooses among those of a SavedModel,
+    a folder: without it "serving_default" is compiled, or the only one.
     """
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
                        hooks, progress)
     if isinstance(model, Module):
-        _refuse_source(input_shapes, outputs)
+        _refuse_source(input_shapes, outputs, signature)
         if gears is not None:
             raise TypeError("a module has its shapes: compile the model's file with gears")
         return _compile_to(lambda path: model._handle.compile(request, path), output, load)
     with exported(model, Example(args, kwargs, dynamic_shapes)) as readable:
-        source = _model_request(readable, input_shapes, outputs, gears)
+        source = _model_request(readable, input_shapes, outputs, gears, signature)
         return _compile_to(lambda path: _compiler.compile_model(source, request, path), output,
                            load)
 
@@ -404,7 +411,7 @@ def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | Non
           soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
           save_temps: Path | None = None, hooks: HookSource = None,
-          progress: Progress | None = None) -> Module:
+          progress: Progress | None = None, signature: str | None = None) -> Module:
     """Compiles a model file or a module up to a phase and returns the module as it is there.
 
     `stop_after` is "import", "quantize", "graph", "kernels", "schedule" or "programs"; the other
@@ -414,16 +421,17 @@ def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | Non
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
                        hooks, progress)
     if isinstance(model, Module):
-        _refuse_source(input_shapes, outputs)
+        _refuse_source(input_shapes, outputs, signature)
         return Module(model._handle.lower(request, stop_after))
     with exported(model, Example()) as readable:
-        source = _model_request(readable, input_shapes, outputs)
+        source = _model_request(readable, input_shapes, outputs, signature=signature)
         return Module(_compiler.lower_model(source, request, stop_after))
 
 
-def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -> None:
-    if input_shapes is not None or outputs is not None:
-        raise TypeError("a module has its shapes and outputs: give them to openatc.load")
+def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None,
+                   signature: str | None) -> None:
+    if input_shapes is not None or outputs is not None or signature is not None:
+        raise TypeError("a module has its shapes, outputs and signature: give them to openatc.load")
 
 
 @overload

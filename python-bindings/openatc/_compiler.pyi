@@ -17,7 +17,7 @@ class ModelRequest:
     """A path, or a name and the bytes of an ONNX model, and what of it is read."""
 
     def __init__(self, path: _Path, data: bytes | None, input_shapes: _Shapes,
-                 outputs: list[str], gears: list[list[int]]) -> None: ...
+                 outputs: list[str], gears: list[list[int]], signature: str) -> None: ...
 
 class CompileRequest:
     """What to compile for, and how."""

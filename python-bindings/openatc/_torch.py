@@ -277,7 +277,7 @@ def backend(graph: Any, example_inputs: Sequence[Any], *,
     # Found here, because a call that fails is taken for a graph that is refused.
     from . import _compile
     known = set(inspect.signature(_compile.compile).parameters) - {
-        "model", "args", "kwargs", "dynamic_shapes"}
+        "model", "args", "kwargs", "dynamic_shapes", "signature"}
     if unknown := sorted(set(options or {}) - known):
         raise TypeError(f"openatc.compile has no option {', '.join(map(repr, unknown))}; "
                         f"options are: {', '.join(sorted(known))}")

@@ -22,6 +22,7 @@ static constexpr ArgumentName names[] = {
     {" with --target=cpu", ", without soc"},
     {"--input_shape", "input_shapes"},
     {"--out_nodes", "outputs"},
+    {"--signature_def", "signature"},
     {"--soc_version", "soc"},
     {"--soc_file", "soc_file"},
     {"--precision_mode", "precision_mode"},

@@ -199,8 +199,9 @@ makeRequest(const std::optional<std::string> &soc, const py::object &socFile,
 /// `data` is an ONNX model in memory, for which `path` only is a name; or None.
 ModelRequest makeModel(const py::object &path, const std::optional<py::bytes> &data,
                        const Shapes &inputShapes, const std::vector<std::string> &outputs,
-                       const std::vector<std::vector<int64_t>> &gears) {
-  ModelRequest model = {pathOf(path), std::nullopt, inputShapes, outputs, gears};
+                       const std::vector<std::vector<int64_t>> &gears,
+                       const std::string &signature) {
+  ModelRequest model = {pathOf(path), std::nullopt, inputShapes, outputs, gears, signature};
   if (data)
     model.bytes = std::string(*data);
   return model;

@@ -32,6 +32,11 @@ driver::ModelSource sourceOf(const ModelRequest &model) {
   source.format = model.bytes ? driver::ModelFormat::Onnx : driver::guessFormat(model.path);
   source.inputShapes = model.inputShapes;
   source.outNodes = model.outputs;
+  source.signature = model.signature;
+  if (!source.signature.empty() && (model.bytes || !llvm::sys::fs::is_directory(model.path)))
+    throw ErrorLines{{"E10055: a signature ('" + source.signature +
+                      "') is only supported for the folder of a SavedModel, which '" + model.path +
+                      "' is not"}};
   return source;
 }
 

@@ -40,6 +40,7 @@ struct ModelRequest {
   std::vector<std::string> outputs; ///< empty: those of the model
   /// A list of sizes per gear, one for each -1 of `inputShapes` in their order; empty: no gears.
   std::vector<std::vector<int64_t>> gears = {};
+  std::string signature = {}; ///< of a SavedModel; empty: "serving_default" or the only one
 };
 
 class CompilerModule;

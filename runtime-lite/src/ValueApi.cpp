@@ -140,7 +140,9 @@ om_status om_value_create_none(om_value **value, om_error *error) {
 void om_value_retain(const om_value *value) { retain(value); }
 void om_value_release(const om_value *value) { Memory::release(nullptr, value); }
 
-om_kind om_value_kind(const om_value *value) { return static_cast<om_kind>(value->kind); }
+om_kind om_value_kind(const om_value *value) {
+  return value ? static_cast<om_kind>(value->kind) : OM_KIND_NONE;
+}
 
 om_status om_value_get_tensor(const om_value *value, om_dtype *dtype, uint32_t *rank,
                               const int64_t **dims, const void **data) {

@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import shutil
+import sys
 import tarfile
 import threading
 
@@ -12,6 +14,9 @@ import pytest
 import openatc
 from conftest import SMALL
 from test_runtime import error_text
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+from scale_models import tf_bytes, tf_input, tf_node, tf_saved_model  # noqa: E402
 
 
 @pytest.fixture
@@ -32,6 +37,30 @@ def test_load(module):
     assert "func.func @main" in text and "graph.conv" in text
     assert text == module.to_text() and len(text) < len(module.to_text(weights=True)) / 5
     assert "loc(" in module.to_text(locations=True) and "loc(" not in text
+
+
+@pytest.mark.skipif(not shutil.which("protoc"), reason="needs protoc (Debian: protobuf-compiler)")
+def test_signatures_of_a_saved_model(tmp_path, digits_onnx):
+    graph = tf_input("x") + tf_node("last", "Tanh", "x") + tf_node("other", "Neg", "x")
+    text = tf_saved_model(graph)
+    second = text[text.index("signature_def"):].replace("serving_default", "negate")
+    second = second.replace("last:0", "other:0")
+    (tmp_path / "saved_model.pb").write_bytes(tf_bytes(text.removesuffix("}") + second,
+                                                       "SavedModel"))
+    x = np.array([0, 1, -2, 3], "f4")
+    for signature, want in ((None, np.tanh(x)), ("serving_default", np.tanh(x)), ("negate", -x)):
+        model = openatc.compile(tmp_path, signature=signature)
+        assert np.allclose(openatc.Session(model)(x), want, atol=1e-6)
+    assert np.allclose(openatc.load(tmp_path, signature="negate").interpret([x])[0], -x)
+    lowered = openatc.lower(tmp_path, "graph", signature="negate")
+    assert "negf" in lowered.to_text()
+    error = error_text(openatc.compile, tmp_path, signature="train")
+    assert "'train'" in str(error) and "'negate', 'serving_default': choose one with signature" in \
+        str(error)
+    assert error_text(openatc.load, digits_onnx, signature="negate").code == "E10055"
+    assert error_text(openatc.load, tmp_path, signature="").code == "E10004"
+    with pytest.raises(TypeError, match="openatc.load"):
+        openatc.compile(openatc.load(digits_onnx), signature="negate")
 
 
 def test_load_with_shapes_and_outputs(digits_onnx):

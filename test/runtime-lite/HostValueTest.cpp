@@ -264,6 +264,7 @@ TEST_CASE("values that cannot be are refused") {
   om_value *none = nullptr;
   REQUIRE(om_value_create_none(&none, nullptr) == OM_OK);
   CHECK(om_value_kind(none) == OM_KIND_NONE);
+  CHECK(om_value_kind(nullptr) == OM_KIND_NONE);
   CHECK(om_value_size(none) == 0);
   CHECK(om_value_item(none, 0) == nullptr);
   CHECK(om_value_get_tensor(none, nullptr, nullptr, nullptr, nullptr) == OM_ERROR_ARGUMENT);

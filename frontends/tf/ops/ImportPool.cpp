@@ -216,9 +216,11 @@ void importLrn(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> poolRows() {
+  constexpr StringLiteral knownSizes = "NHWC of known height and width up to 8192";
   static const OpRow rows[] = {
       {"AvgPool", importPool<graph::AveragePoolOp, 4>},
       {"AvgPool3D", importPool<graph::AveragePoolOp, 5>},
+      {"AvgPoolGrad", importAvgPoolGrad, knownSizes},
       {"DepthToSpace", importDepthToSpace},
       {"Dilation2D", importDilation},
       {"ExtractImagePatches", importPatches<4>},
@@ -229,7 +231,9 @@ ArrayRef<OpRow> poolRows() {
       {"ResizeArea", importResizeArea, "up to 8192 pixels per axis where these are known"},
       {"ResizeBicubic", importResizeBicubic, "up to 8192 pixels per axis where these are known"},
       {"ResizeBilinear", importResize<graph::ResizeMode::Linear>},
+      {"ResizeBilinearGrad", importResizeBilinearGrad, knownSizes},
       {"ResizeNearestNeighbor", importResize<graph::ResizeMode::Nearest>},
+      {"ResizeNearestNeighborGrad", importResizeNearestGrad, knownSizes},
       {"SpaceToDepth", importSpaceToDepth},
   };
   return rows;

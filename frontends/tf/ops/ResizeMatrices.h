@@ -15,6 +15,12 @@ void importResizeBicubic(NodeContext &n);
 /// Imports ResizeArea, which takes the mean of the pixels that an output covers.
 void importResizeArea(NodeContext &n);
 
+/// Import the gradients of a resize of images [N, H, W, C], or of a mean over windows, whose sizes
+/// are known.
+void importResizeBilinearGrad(NodeContext &n);
+void importResizeNearestGrad(NodeContext &n);
+void importAvgPoolGrad(NodeContext &n);
+
 } // namespace atc::tf_import
 
 #endif // OPENATC_FRONTENDS_TF_OPS_RESIZEMATRICES_H

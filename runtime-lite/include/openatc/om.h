@@ -426,7 +426,7 @@ OM_API void om_value_retain(const om_value *value);
 /* Drops a reference and frees the value with the last one. NULL is allowed. */
 OM_API void om_value_release(const om_value *value);
 
-/* Returns the kind of a value, which must not be NULL. */
+/* Returns the kind of a value; OM_KIND_NONE for NULL. */
 OM_API om_kind om_value_kind(const om_value *value);
 /* Returns the description and the elements of a tensor, which live as long as it.
  * Results whose pointer is NULL are skipped. OM_ERROR_ARGUMENT for other kinds. For

@@ -165,7 +165,7 @@ public:
   explicit operator bool() const { return handle != nullptr; }
   const om_value *get() const { return handle; }
   /// Returns the kind; OM_KIND_NONE where there is no value.
-  om_kind kind() const { return handle ? om_value_kind(handle) : OM_KIND_NONE; }
+  om_kind kind() const { return om_value_kind(handle); }
   /// Returns the number of elements of a tensor or of items of a sequence; 0 where there is no
   /// value.
   uint64_t size() const { return handle ? om_value_size(handle) : 0; }

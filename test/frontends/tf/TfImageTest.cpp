@@ -1,5 +1,7 @@
-//===-- TfImageTest.cpp - images that are rotated, sheared, projected -----===//
+//===-- TfImageTest.cpp - projections of images, gradients of resizes ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <numeric>
 
 #include "test/frontends/tf/GraphOfConstants.h"
 
@@ -76,4 +78,61 @@ TEST_CASE("Modes of projections that there are not are refused") {
       std::string::npos);
   CHECK(project(mode, "NEAREST", "MIRROR").errorText().find("'MIRROR', expected CONSTANT") !=
         std::string::npos);
+}
+
+static Numbers counted(int64_t count) {
+  Numbers numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return numbers;
+}
+
+static void checkNear(const Numbers &values, const Numbers &expected) {
+  REQUIRE(values.size() == expected.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    CHECK(values[i] == Approx(expected[i]).epsilon(1e-5));
+}
+
+TEST_CASE("Gradients of resizes go to the pixels that were read") {
+  struct Case {
+    const char *attributes;
+    Numbers linear, nearest;
+  };
+  const Case cases[] = {
+      {"align_corners b: false",
+       {4.73333, 8.53333, 15.0667, 21.6667, 28.6667, 41.3333},
+       {16, 24, 15, 23, 27, 15}},
+      {"half_pixel_centers b: true", {7.3, 12.6, 15.1, 23.3, 30.6, 31.1}, {3, 3, 9, 36, 21, 48}},
+      {"align_corners b: true", {6.75, 14, 14.25, 21.75, 34, 29.25}, {1, 5, 9, 17, 40, 48}},
+  };
+  for (const Case &c : cases) {
+    INFO(c.attributes);
+    Graph linear, nearest;
+    linear.floats("g", {1, 3, 5, 1}, counted(15)).floats("x", {1, 2, 3, 1}, counted(6));
+    checkNear(linear.node("ResizeBilinearGrad", "g x", c.attributes).evaluate(), c.linear);
+    CHECK(linear.shape == std::vector<int64_t>{1, 2, 3, 1});
+    nearest.floats("g", {1, 3, 5, 1}, counted(15)).ints("size", {2}, {2, 3});
+    checkNear(nearest.node("ResizeNearestNeighborGrad", "g size", c.attributes).evaluate(),
+              c.nearest);
+  }
+}
+
+TEST_CASE("Gradients of means go to the pixels of a window that are no pads") {
+  auto gradient = [](Graph &graph, int64_t height, int64_t width, const std::string &padding) {
+    graph.ints("shape", {4}, {1, 3, 5, 1})
+        .floats("g", {1, height, width, 1}, counted(height * width))
+        .node("AvgPoolGrad", "shape g",
+              "ksize list { i: 1 i: 3 i: 2 i: 1 }; strides list { i: 1 i: 2 i: 2 i: 1 }; "
+              "padding s: '" +
+                  padding + "'");
+  };
+  Graph same, valid, other;
+  gradient(same, 2, 3, "SAME");
+  checkNear(same.evaluate(),
+            {0.25, 0.25, 0.5, 0.5, 1.5, 1.25, 1.25, 1.75, 1.75, 4.5, 1, 1, 1.25, 1.25, 3});
+  gradient(valid, 1, 2, "VALID");
+  const double sixth = 1.0 / 6, third = 1.0 / 3;
+  checkNear(valid.evaluate(), {sixth, sixth, third, third, 0, sixth, sixth, third, third, 0, sixth,
+                               sixth, third, third, 0});
+  gradient(other, 2, 2, "VALID");
+  CHECK(other.errorText().find("has 2 pixels along axis 1, expected 1") != std::string::npos);
 }
