@@ -16,10 +16,27 @@
 
 namespace atc {
 
+/// While one exists, remarks of its thread are dropped: those of passes that run on a copy of the
+/// model to find out what they would do. Contexts with remarks have one thread.
+class SilentRemarks {
+public:
+  SilentRemarks() { ++count; }
+  ~SilentRemarks() { --count; }
+  SilentRemarks(const SilentRemarks &) = delete;
+  SilentRemarks &operator=(const SilentRemarks &) = delete;
+
+  static bool any() { return count > 0; }
+
+private:
+  static inline thread_local unsigned count = 0;
+};
+
 /// Begins the remark that `pass` has changed the code at `location`. `name` is what it did in one
 /// word. Both must outlive the remark.
 inline mlir::remark::detail::InFlightRemark
 remarkPassed(llvm::StringRef pass, mlir::Location location, llvm::StringRef name) {
+  if (SilentRemarks::any())
+    return {};
   return mlir::remark::passed(location, mlir::remark::RemarkOpts::name(name).category(pass));
 }
 
@@ -27,12 +44,16 @@ remarkPassed(llvm::StringRef pass, mlir::Location location, llvm::StringRef name
 /// reason; as remarkPassed otherwise.
 inline mlir::remark::detail::InFlightRemark
 remarkMissed(llvm::StringRef pass, mlir::Location location, llvm::StringRef name) {
+  if (SilentRemarks::any())
+    return {};
   return mlir::remark::missed(location, mlir::remark::RemarkOpts::name(name).category(pass));
 }
 
 /// Begins a remark with figures that explain decisions; as remarkPassed otherwise.
 inline mlir::remark::detail::InFlightRemark
 remarkAnalysis(llvm::StringRef pass, mlir::Location location, llvm::StringRef name) {
+  if (SilentRemarks::any())
+    return {};
   return mlir::remark::analysis(location, mlir::remark::RemarkOpts::name(name).category(pass));
 }
 

@@ -3,6 +3,7 @@
 
 #include "driver/targets/NpuTarget.h"
 
+#include "passes/Remarks.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/GeneratedOps.h"
 #include "passes/npu/Passes.h"
@@ -70,8 +71,11 @@ static bool contractsIntegers(func::FuncOp main, const std::vector<std::string> 
   name.soc = soc.str();
   manager.addPass(npu::createNpuSetSoc(name));
   manager.addNestedPass<func::FuncOp>(npu::createNpuSelectInt8Contractions());
-  if (failed(manager.run(*copy)))
-    return true; // the compilation itself will say why
+  {
+    const SilentRemarks silentRemarks;
+    if (failed(manager.run(*copy)))
+      return true; // the compilation itself will say why
+  }
   auto integers = copy->lookupSymbol<func::FuncOp>(main.getName());
   return integers && npu::sumsNearlyAllIntegers(integers);
 }

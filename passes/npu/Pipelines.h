@@ -78,11 +78,11 @@ void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &o
 /// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 /// Returns whether the quantized network should be computed in integers: the cube can compute all
-/// its contractions, of groups too, in int8 on coupled cores.
+/// its contractions, of groups too, in int8 on coupled cores. A remark names one that it cannot.
 bool canSumIntegers(mlir::func::FuncOp main);
 /// Returns whether npu-select-int8-contractions has marked contractions, and the int8 contractions
 /// that it has not marked, which the CPU would compute, have at most 2 % of the
-/// multiply-accumulates of all.
+/// multiply-accumulates of all. If it returns false, remarks name what the cube cannot compute.
 bool sumsNearlyAllIntegers(mlir::func::FuncOp main);
 /// Builds all of it, preceded by the graph passes.
 void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});

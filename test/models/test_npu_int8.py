@@ -416,6 +416,24 @@ def test_products_with_real_results_stay_on_the_npu(tmp_path):
     assert np.abs(outputs[0] - outputs[1]).max() <= 0.1001 and np.ptp(outputs[0]) > 1
 
 
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+def test_remarks_say_why_a_quantized_network_is_computed_in_floats(tmp_path):
+    """What graph passes do to find out whether the cube can is not in the remarks, and nothing runs on the CPU."""
+    for quantized, reason in ((True, "are not rounded to bytes before"), (False, "an operand that is not quantized")):
+        q = Quantized(np.uint8, 5)
+        x = q.conv(q.quantize("x", 0.02, 128), 32, 32, 1, relu=False)
+        x = q.node("Mul", x, q.node("Sigmoid", x))
+        q.scales[x] = 0.02
+        x = q.quantize(q.conv(q.quantize(x, 0.02, 14) if quantized else x, 32, 32, 1), 0.02, 0)
+        q.save(tmp_path / "m.onnx", x, [1, 32, 4, 4], [1, 32, 4, 4])
+        code, out, err = call(tool("atc"), f"--model={tmp_path / 'm.onnx'}", "--framework=5", "--soc_version=Ascend310P3",
+                              f"--output={tmp_path / 'm'}", "--remarks=all")
+        assert code == 0, out + err
+        ours = [line for line in out.splitlines() if "npu-select-int8-contractions" in line]
+        assert ours and all("computed in floats" in line and reason in line for line in ours), out
+        assert "is computed on stored integers" not in out and "CPU:" not in out, out
+
+
 def dynamic_network(path):
     """Two products whose inputs are quantized by their range in each run, with a scale per column of
     the weights."""

@@ -26,6 +26,19 @@ struct SumEpilogue {
 /// instructions do not support it.
 std::optional<SumEpilogue> sumEpilogueOf(mlir::Operation *op);
 
+/// Returns why sumEpilogueOf has no result for an integer contraction.
+llvm::StringRef whyNoSums(mlir::Operation *op);
+
+constexpr llvm::StringLiteral kGroupsDoNotSuit =
+    "its groups share blocks of 32 channels, for which the cube would take more than twice the "
+    "steps of f16";
+
+/// Returns whether bytes suit the groups of a convolution. Blocks hold zeros where groups do not
+/// meet: those of 32 bytes may take the cube up to twice the steps that blocks of 16 halves take,
+/// because their results leave it without work of the vector unit. Few channels are always worth
+/// it.
+bool suitsBytes(ChannelGroups channels);
+
 /// Returns the channels of a convolution in blocks of bytes.
 ChannelGroups byteChannelsOf(graph::IntegerConvOp op);
 

@@ -1,10 +1,8 @@
 //===-- SelectInt8Contractions.cpp - selects contractions for the cube ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/ops/BinaryOps.h"
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/QuantOps.h"
-#include "dialects/graph/ops/ShapeOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
@@ -65,21 +63,6 @@ template <typename OpT> bool hasByteWeights(OpT op) {
   return llvm::all_of(op.getFilterZeroPoints(), [](int64_t zero) { return zero == 0; }) &&
          tensorType(op.getFilter()).getElementType().isSignlessInteger(8) &&
          kernel::isKnown(op.getFilter()) && isKnownBias(op.getBias());
-}
-
-/// Returns whether bytes suit the groups of a convolution. Blocks hold zeros where groups do not
-/// meet: those of 32 bytes may take the cube up to twice the steps that blocks of 16 halves take,
-/// because their results leave it without work of the vector unit. Few channels are always worth
-/// it.
-bool suitsBytes(ChannelGroups channels) {
-  constexpr int64_t fewChannels = 64;
-  auto steps = [&](int64_t block) {
-    channels.block = block;
-    return channels.inputBlocks() * channels.outputBlocks() / channels.blockGroups() *
-           (block / kFractal);
-  };
-  return channels.groups == 1 || channels.inputs <= fewChannels ||
-         steps(kernel::kCubeByteBlock) <= 2 * steps(kFractal);
 }
 
 /// Copies the code of the body that follows `value`, as which the first stored value is read.
@@ -434,6 +417,18 @@ template <typename OpT> void divideBody(OpT op) {
   storeBytes(map);
 }
 
+template <typename OpT> StringRef whyNoSumsOf(OpT op) {
+  if (!hasByteWeights(op))
+    return "its weights are no constant bytes with zero points of 0, or its bias is no constant";
+  if constexpr (std::is_same_v<OpT, graph::IntegerConvOp>)
+    if (!suitsBytes(byteChannelsOf(op)))
+      return kGroupsDoNotSuit;
+  if (!readScale(op))
+    return "its accumulators are not multiplied by constants first";
+  return "its results are not rounded to bytes before anything but a relu or a clip, as behind a "
+         "bias of floats, other functions, or for an output of floats";
+}
+
 struct SelectInt8ContractionsPass
     : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
@@ -463,11 +458,9 @@ struct SelectInt8ContractionsPass
       // Products with real results have kernels on the CPU.
       if (const bool fits = bool(sumEpilogueOf(op)); !all || !fits) {
         remarkMissed(getArgument(), op->getLoc(), "OnCpu")
-            << (fits ? "the int8 contraction runs on the CPU: the cube computes them only where it "
-                       "can compute all of a network"
-                     : "the int8 contraction runs on the CPU: its results are not stored as bytes, "
-                       "its bias is no integer of the accumulators' scale, or its groups do not "
-                       "suit blocks of bytes");
+            << "the int8 contraction runs on the CPU: "
+            << (fits ? "the cube computes them only where it can compute all of a network"
+                     : whyNoSums(op));
         continue;
       }
       auto conv = dyn_cast<graph::IntegerConvOp>(op);
@@ -484,6 +477,23 @@ struct SelectInt8ContractionsPass
 
 } // namespace
 
+bool suitsBytes(ChannelGroups channels) {
+  constexpr int64_t fewChannels = 64;
+  auto steps = [&](int64_t block) {
+    channels.block = block;
+    return channels.inputBlocks() * channels.outputBlocks() / channels.blockGroups() *
+           (block / kFractal);
+  };
+  return channels.groups == 1 || channels.inputs <= fewChannels ||
+         steps(kernel::kCubeByteBlock) <= 2 * steps(kFractal);
+}
+
+StringRef whyNoSums(Operation *op) {
+  return TypeSwitch<Operation *, StringRef>(op)
+      .Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+          [](auto sum) { return whyNoSumsOf(sum); });
+}
+
 std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {
   if (auto conv = dyn_cast<graph::IntegerConvOp>(op)) {
     bool fits = hasByteWeights(conv) && suitsBytes(byteChannelsOf(conv));
@@ -491,67 +501,6 @@ std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {
   }
   auto product = dyn_cast<graph::IntegerFullyConnectedOp>(op);
   return product && hasByteWeights(product) ? readBody(product) : std::nullopt;
-}
-
-/// Returns whether channels are scaled separately after an op that is not linear, as amct balances
-/// them after a clip: an epilogue of the cube has one factor per channel, which comes before it.
-static bool isBalancedBehind(Operation *contraction) {
-  bool isBent = false;
-  Value value = contraction->getResult(0);
-  for (Operation *user = onlyUser(value);
-       user && user->getNumResults() == 1 && !isa<graph::QuantizeOp>(user);
-       user = onlyUser(value)) {
-    if (isa<graph::MulOp, graph::DivOp>(user)) {
-      for (Value operand : user->getOperands())
-        if (isBent && operand != value && kernel::isKnown(operand) &&
-            tensorType(operand).getNumElements() > 1)
-          return true;
-    } else {
-      isBent = true;
-    }
-    value = user->getResult(0);
-  }
-  return false;
-}
-
-/// Returns whether there are QDQ convolutions, and products with constants, that the cube can
-/// compute in bytes.
-bool canSumIntegers(func::FuncOp main) {
-  bool any = false;
-  auto isQuantized = [](Value value) {
-    Operation *op = value.getDefiningOp();
-    // Ops that only move or compare elements work on stored integers as well.
-    while (isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::MaxPoolOp>(op))
-      op = op->getOperand(0).getDefiningOp();
-    return isa_and_nonnull<graph::DequantizeOp>(op);
-  };
-  for (Operation &op : main.getOps()) {
-    if (!op.hasTrait<graph::IsContraction>())
-      continue;
-    auto conv = dyn_cast<graph::ConvOp>(op);
-    if (!isQuantized(op.getOperand(0)) || !isQuantized(op.getOperand(1)) ||
-        isa<graph::ConvTransposeOp>(op) || isBalancedBehind(&op) ||
-        (conv && !suitsBytes({int64_t(conv.getGroups()), tensorType(conv.getInput()).getDimSize(1),
-                              conv.getType().getDimSize(1)})))
-      return false;
-    any = true;
-  }
-  return any;
-}
-
-bool sumsNearlyAllIntegers(func::FuncOp main) {
-  constexpr double maxShareOnCpu = 0.02;
-  double all = 0, marked = 0;
-  auto count = [&](auto op) {
-    const RankedTensorType filter = tensorType(op.getFilter());
-    const double macs = double(tensorType(op.getResult()).getNumElements()) *
-                        double(filter.getNumElements()) / double(filter.getDimSize(0));
-    all += macs;
-    marked += op->hasAttr(kernel::kCubeSumsAttr) ? macs : 0;
-  };
-  for (Operation &op : main.getOps())
-    TypeSwitch<Operation *>(&op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(count);
-  return marked > 0 && all - marked <= maxShareOnCpu * all;
 }
 
 } // namespace atc::npu
