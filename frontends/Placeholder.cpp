@@ -9,10 +9,17 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
 
 using namespace mlir;
 
 namespace atc {
+
+void forEachStored(StringRef raw, unsigned width, llvm::function_ref<void(int64_t)> visit) {
+  for (; raw.size() >= width; raw = raw.drop_front(width))
+    visit(width == 8 ? llvm::support::endian::read64le(raw.data())
+                     : static_cast<int32_t>(llvm::support::endian::read32le(raw.data())));
+}
 
 int64_t
 choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> forEachNumber) {

@@ -31,6 +31,9 @@ struct DynamicDim {
 /// Integers of more elements are no sizes.
 constexpr int64_t maxSizes = 4096;
 
+/// Visits the integers of `width` bytes (4 or 8) that lie in `raw` one behind the other.
+void forEachStored(llvm::StringRef raw, unsigned width, llvm::function_ref<void(int64_t)> visit);
+
 /// Returns a prime that divides none of the numbers that `forEachNumber` visits: those that the
 /// model can compute sizes with. 0 where they are multiples of all that are tried.
 int64_t

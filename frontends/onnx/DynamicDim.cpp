@@ -3,7 +3,6 @@
 
 #include "frontends/onnx/DynamicDim.h"
 
-#include <cstring>
 #include <map>
 
 #include "frontends/onnx/Scope.h"
@@ -29,18 +28,9 @@ void forEachInteger(const onnx::TensorProto &tensor, llvm::function_ref<void(int
     visit(number);
   for (int32_t number : tensor.int32_data())
     visit(number);
-  const std::string &raw = tensor.raw_data();
-  auto read = [&]<typename T>(T) {
-    for (size_t i = 0; i + sizeof(T) <= raw.size(); i += sizeof(T)) {
-      T number;
-      std::memcpy(&number, raw.data() + i, sizeof(T));
-      visit(number);
-    }
-  };
-  if (tensor.data_type() == onnx::TensorProto::INT64)
-    read(int64_t());
-  else if (tensor.data_type() == onnx::TensorProto::INT32)
-    read(int32_t());
+  const bool isWide = tensor.data_type() == onnx::TensorProto::INT64;
+  if (isWide || tensor.data_type() == onnx::TensorProto::INT32)
+    forEachStored(tensor.raw_data(), isWide ? 8 : 4, visit);
 }
 
 void forEachInteger(const onnx::GraphProto &graph, llvm::function_ref<void(int64_t)> visit) {

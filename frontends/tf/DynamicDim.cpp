@@ -8,7 +8,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringSwitch.h"
 
-#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -30,17 +29,8 @@ static void forEachInteger(const pb::TensorProto &tensor, Visit visit) {
     visit(number);
   for (int32_t number : tensor.int_val())
     visit(number);
-  const std::string &raw = tensor.tensor_content();
-  auto read = [&]<typename T>(T number) {
-    for (size_t i = 0; i + sizeof(T) <= raw.size(); i += sizeof(T)) {
-      std::memcpy(&number, raw.data() + i, sizeof(T));
-      visit(number);
-    }
-  };
-  if (tensor.dtype() == pb::DT_INT64)
-    read(int64_t());
-  else if (tensor.dtype() == pb::DT_INT32)
-    read(int32_t());
+  if (tensor.dtype() == pb::DT_INT64 || tensor.dtype() == pb::DT_INT32)
+    forEachStored(tensor.tensor_content(), tensor.dtype() == pb::DT_INT64 ? 8 : 4, visit);
 }
 
 static void forEachInteger(const pb::GraphDef &graph, Visit visit) {

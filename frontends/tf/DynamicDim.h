@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "frontends/Placeholder.h"
+#include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
-#include "frontends/tf/schema/tensorflow.pb.h"
 
 namespace atc::tf_import {
 
