@@ -187,6 +187,11 @@ MIXED = {
                                               n.ints(-1))),
     "a constant shape": lambda: bad(lambda n, x: n.op("Add", n.op("Reshape", x, n.ints(1, -1)),
                                                       n.op("ReduceSum", x, keepdims=1))),
+    # The padding is dead behind its shape, which is no multiple of the batch.
+    "the size of a padding": lambda: bad(lambda n, x: n.op("Mul", x, n.op("Cast", size_of(
+        n, n.op("Neg", n.op("Pad", x, n.ints(1, 0, 1, 0)))), to=T.FLOAT))),
+    "the size as a byte": lambda: bad(lambda n, x: n.op("Mul", x, n.op("Cast", n.op(
+        "Cast", size_of(n, x), to=T.UINT8), to=T.FLOAT))),
     "gram": lambda: bad(lambda n, x: n.op("MatMul", x, n.op("Transpose", x, perm=[1, 0]))),
 }
 
