@@ -79,6 +79,10 @@ def mlp():
     net = Net()
     x = net.input("x", ["N", 50])
     y = net.op("Relu", net.op("MatMul", x, net.weight(50, 64)))
+    # A row that is repeated for the batch.
+    batch = net.op("Slice", net.op("Shape", x), net.ints(0), net.ints(1))
+    row = net.op("Tile", net.weight(1, 64), net.op("Concat", batch, net.ints(1), axis=0))
+    y = net.op("Add", y, row)
     net.output(net.op("MatMul", y, net.weight(64, 5)), ["N", 5])
     net.output(net.op("ReduceMean", y, axes=[1], keepdims=0), ["N"])
     net.output(net.op("Reshape", y, net.ints(1, -1)), [1, "all"])
