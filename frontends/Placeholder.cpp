@@ -8,6 +8,8 @@
 #include "frontends/Tensors.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"
 
@@ -35,11 +37,18 @@ choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> fo
 
 OwningOpRef<ModuleOp> importTiles(MLIRContext &context, const DynamicDim &dim,
                                   llvm::function_ref<FailureOr<OwningOpRef<ModuleOp>>()> import,
-                                  llvm::function_ref<bool(ModuleOp)> makeTiles) {
+                                  llvm::function_ref<bool(ModuleOp)> makeTiles,
+                                  const Diagnostics &trial) {
   ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
   FailureOr<OwningOpRef<ModuleOp>> module = import();
-  if (failed(module))
+  if (failed(module)) {
+    auto isError = [](const CodedMessage &message) { return message.isError; };
+    if (auto error = llvm::find_if(trial.all(), isError); error != trial.all().end())
+      remark::missed(UnknownLoc::get(&context),
+                     remark::RemarkOpts::name("NotTiled").category("host-tile-dynamic-dim"))
+          << remark::add("not tiled along dynamic dim '{0}': {1}", dim.name, error->text);
     return {};
+  }
   Builder builder(&context);
   (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
   (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
@@ -59,9 +68,15 @@ std::optional<SmallVector<int64_t>> constantInts(Value value) {
   return readInts(attr);
 }
 
-bool PlaceholderRules::grows(Value value) const {
+unsigned PlaceholderRules::numGrowing(Value value) const {
   auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
-  return type && llvm::any_of(type.getShape(), [&](int64_t dim) { return isMultiple(dim); });
+  return type ? llvm::count_if(type.getShape(), [&](int64_t dim) { return isMultiple(dim); }) : 0;
+}
+
+/// Returns the largest integer of the type of `value`.
+static double maxSizeOf(Value value) {
+  const unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  return static_cast<double>(width > 32 ? INT64_MAX : INT32_MAX);
 }
 
 /// Whether inputs that hold sizes stand where they keep their meaning.
@@ -80,23 +95,45 @@ std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
   const bool isKnown =
       llvm::StringSwitch<bool>(op)
           .Cases({"Concat", "Mul", "Div", "Equal"}, true)
-          .Cases({"Gather", "Slice", "Squeeze", "Unsqueeze", "Cast", "Identity", "Split"},
-                 onlyAt({0}))
+          .Cases({"Gather", "Squeeze", "Unsqueeze", "Cast", "Identity", "Split"}, onlyAt({0}))
           .Case("Reshape", onlyAt({0, 1}))
+          .Case("Slice", onlyAt({0, 2}))
+          .Case("ConvBackpropInput", onlyAt({0}))
           .Case("ConstantOfShape", onlyAt({0}))
-          .Case("Expand", onlyAt({1}))
+          .Cases({"Expand", "Tile"}, onlyAt({1}))
           .Case("Where", onlyAt({1, 2}))
           .Case("Resize", onlyAt({3}))
           .Case("ReduceProd", onlyAt({0}))
           .Default(false);
   if (!isKnown)
     return "computes with the size of a dynamic dim";
+  auto fits = [&](double number) { return number >= 0 && number <= maxSizeOf(inputs[0]); };
+  const std::string tooLarge = "multiplies the size of a dynamic dim beyond its type";
   if (op == "ReduceProd") {
     auto numbers = constantInts(inputs[0]);
     const bool isOne = numbers && llvm::count_if(*numbers, [&](int64_t number) {
                                     return isMultiple(number);
                                   }) == 1;
-    return isOne ? "" : "multiplies the size of a dynamic dim by itself";
+    if (!isOne)
+      return "multiplies the size of a dynamic dim by itself";
+    double product = 1;
+    for (int64_t number : *numbers) {
+      if (!fits(number))
+        return tooLarge;
+      product *= number;
+    }
+    return fits(product) ? "" : tooLarge;
+  }
+  if (op == "ConvBackpropInput") {
+    // The first size is the batch of the gradient, which is the last input.
+    auto numbers = constantInts(inputs[0]);
+    auto type = dyn_cast<RankedTensorType>(inputs.back() ? inputs.back().getType() : Type());
+    const bool isBatch = numbers && type && type.getRank() > 0 &&
+                         numbers->size() == static_cast<size_t>(type.getRank()) &&
+                         numbers->front() == type.getDimSize(0) &&
+                         llvm::none_of(llvm::drop_begin(*numbers),
+                                       [&](int64_t number) { return isMultiple(number); });
+    return isBatch ? "" : "computes with the size of a dynamic dim";
   }
   if (op != "Mul" && op != "Div" && op != "Equal")
     return "";
@@ -114,7 +151,9 @@ std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
       continue;
     if (op == "Mul" && first && second)
       return "multiplies the size of a dynamic dim by itself";
-    if (op == "Div" && (second || b == 0 || a % b != 0 || !isMultiple(a / b)))
+    if (op == "Mul" && !fits(static_cast<double>(a) * static_cast<double>(b)))
+      return tooLarge;
+    if (op == "Div" && (second || b <= 0 || a % b != 0 || !isMultiple(a / b)))
       return "divides the size of a dynamic dim with a remainder";
     // A size is never negative.
     if (op == "Equal" && (first ? b : a) >= 0)
@@ -128,7 +167,8 @@ std::string PlaceholderRules::whyRefused(const SizeNode &node) const {
   if (llvm::any_of(inputs, [&](Value input) { return input && sizes.contains(input); }))
     if (std::string why = whyNoSize(node); !why.empty())
       return why;
-  if (inputs.empty() || !grows(inputs[0]))
+  const bool hasEnds = node.kind == "Slice" && inputs.size() > 2 && sizes.contains(inputs[2]);
+  if (inputs.empty() || (!grows(inputs[0]) && !hasEnds))
     return "";
   // Operators that depend on whether a dim is 1, or on which of two sizes is smaller.
   auto type = cast<RankedTensorType>(inputs[0].getType());
@@ -145,10 +185,12 @@ std::string PlaceholderRules::whyRefused(const SizeNode &node) const {
       axis += axis < 0 ? type.getRank() : 0;
       if (!complete || axis < 0 || axis >= type.getRank())
         return "has starts, ends and axes that do not fit";
-      // Exporters write the largest integer for "to the end".
-      const bool isWhole = (*starts)[i] == 0 && (*ends)[i] >= INT32_MAX &&
+      // Exporters write the largest integer for "to the end", or compute the size of the dim.
+      const int64_t size = type.getDimSize(axis), end = (*ends)[i];
+      const bool isWhole = (*starts)[i] == 0 &&
+                           (end >= INT32_MAX || (hasEnds && isMultiple(end) && end == size)) &&
                            (!steps || (i < steps->size() && (*steps)[i] == 1));
-      if (isMultiple(type.getDimSize(axis)) && !isWhole)
+      if ((isMultiple(size) || (hasEnds && isMultiple(end))) && !isWhole)
         return "takes some of the elements of a dynamic dim";
     }
   }
@@ -160,14 +202,27 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
   const bool isShape = node.kind == "Shape" || node.kind == "Size";
   const bool hasSizes =
       isShape || llvm::any_of(inputs, [&](Value input) { return input && sizes.contains(input); });
+  // Of a value that has lost a dynamic dim, any dim may depend on it in any way.
+  const bool isDerived =
+      llvm::any_of(inputs, [&](Value input) { return input && derived.contains(input); });
+  unsigned most = 0;
+  for (Value input : inputs)
+    most = std::max(most, numGrowing(input));
   auto isGrowingConstant = [&](Value value) {
     return value && grows(value) && matchPattern(value, m_Constant());
   };
   const bool fromGrowing = llvm::any_of(inputs, isGrowingConstant);
   for (Value output : outputs) {
     ElementsAttr attr;
-    if (!output || !matchPattern(output, m_Constant(&attr)))
+    if (!output)
       continue;
+    if (!matchPattern(output, m_Constant(&attr))) {
+      if (isDerived || numGrowing(output) < most)
+        derived.insert(output);
+      continue;
+    }
+    if (isDerived)
+      return "computes a constant from a dim that depends on a dynamic one";
     if (grows(output)) {
       for (auto [dim, length] : llvm::enumerate(attr.getShapedType().getShape()))
         if (isMultiple(length) && !graph::hasEqualShares(attr, dim, size))
@@ -179,8 +234,12 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
     if (!hasSizes)
       continue;
     auto numbers = constantInts(output);
-    if (!numbers)
+    // Sizes are lost in narrow integers.
+    const bool isNarrow = attr.getElementType().getIntOrFloatBitWidth() < 32;
+    if (!numbers || (isNarrow && node.kind != "Equal"))
       return "computes with the size of a dynamic dim";
+    if (node.kind == "Size" && most > 0 && !isMultiple(numbers->front()))
+      return "counts more elements than its type can hold";
     if (llvm::any_of(*numbers, [&](int64_t number) { return isMultiple(number); }))
       sizes.insert(output);
   }

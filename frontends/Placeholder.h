@@ -22,6 +22,8 @@
 
 namespace atc {
 
+class Diagnostics;
+
 struct DynamicDim {
   std::string name;        ///< as the model calls it; "?" where it has no name
   int64_t size = 0;        ///< the placeholder
@@ -39,12 +41,13 @@ void forEachStored(llvm::StringRef raw, unsigned width, llvm::function_ref<void(
 int64_t
 choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> forEachNumber);
 
-/// Imports a model with the placeholder of `dim` and makes tiles of it. Null, and nothing reported,
-/// where it cannot be tiled: then its constants are free again.
+/// Imports a model with the placeholder of `dim` and makes tiles of it. Null where it cannot be
+/// tiled: then its constants are free again, and nothing is reported but a remark with the error of
+/// `trial`, to which `import` reports.
 mlir::OwningOpRef<mlir::ModuleOp>
 importTiles(mlir::MLIRContext &context, const DynamicDim &dim,
             llvm::function_ref<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>()> import,
-            llvm::function_ref<bool(mlir::ModuleOp)> makeTiles);
+            llvm::function_ref<bool(mlir::ModuleOp)> makeTiles, const Diagnostics &trial);
 
 /// Returns the elements of a small constant of integers; nothing for others, and for null.
 std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
@@ -72,13 +75,17 @@ public:
   std::string whyUnsound(const SizeNode &node, llvm::ArrayRef<mlir::Value> outputs);
 
 private:
-  bool grows(mlir::Value value) const;
+  unsigned numGrowing(mlir::Value value) const;
+  bool grows(mlir::Value value) const { return numGrowing(value) > 0; }
   bool isMultiple(int64_t number) const { return number != 0 && number % size == 0; }
   std::string whyNoSize(const SizeNode &node) const;
 
   int64_t size;
   /// Constants of integers some of which are sizes with the placeholder.
   llvm::DenseSet<mlir::Value> sizes;
+  /// Values with fewer dynamic dims than what they are computed from, and what depends on them. The
+  /// shape of one says nothing about other sizes, and it may be all that is left of it.
+  llvm::DenseSet<mlir::Value> derived;
 };
 
 } // namespace atc

@@ -209,7 +209,7 @@ static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name
       return failure();
     return module;
   };
-  OwningOpRef<ModuleOp> module = importTiles(context, dim, import, options.makeTiles);
+  OwningOpRef<ModuleOp> module = importTiles(context, dim, import, options.makeTiles, trial);
   // Warnings about what the file states wrongly hold for every import, so they are taken over
   // from this one.
   for (const CodedMessage &message : trial.all())

@@ -178,6 +178,8 @@ SizeNode sizeNodeOf(const pb::NodeDef &node, ArrayRef<Value> inputs) {
           .Case("Reshape", "Reshape")
           .Case("Fill", "ConstantOfShape")
           .Case("BroadcastTo", "Expand")
+          .Case("Tile", "Tile")
+          .Cases({"Conv2DBackpropInput", "Conv3DBackpropInputV2"}, "ConvBackpropInput")
           .Case("SelectV2", "Where")
           .Case("Prod", "ReduceProd")
           .Cases({"Shape", "ShapeN"}, "Shape")

@@ -12,6 +12,8 @@
 
 namespace atc::tf_import {
 
+namespace pb = atc::tf::pb;
+
 /// Returns the only dynamic dim of the inputs of `graph` under --input_shape, and a placeholder for
 /// it: a TensorFlow graph does not say which of its dynamic dims are equal. Nothing where there is
 /// none, more than one, or an input of unknown rank, and for graphs with states or nodes cut off.

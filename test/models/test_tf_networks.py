@@ -60,6 +60,24 @@ def test_network_of_dynamic_shapes(name, tmp_path):
     check_network(name, tmp_path, opened=True)
 
 
+@pytest.mark.parametrize("name", ["layers/attention", "layers/grouped-convolutions"])
+def test_an_open_batch_runs_in_tiles(name, tmp_path):
+    (tmp_path / "model.pb").write_bytes(gzip.decompress((FOLDER / f"{name}.pb.gz").read_bytes()))
+    with np.load(FOLDER / f"{name}.npz") as file:
+        arrays = dict(file)
+    x = arrays["x0"]
+    session = compile_graph(tmp_path / "model.pb", tmp_path,
+                            "--input_shape=x0:-1," + ",".join(map(str, x.shape[1:])))
+    code, out, err = call(tool("om-dump"), tmp_path / "model.om")
+    assert code == 0 and " = tiles(" in out, err
+    for batch in (1, 2, 5):
+        got = list(session.run_values({"x0": np.resize(x, (batch, *x.shape[1:]))}).values())
+        for output, answer in zip(got, [arrays[f"y{i}"] for i in range(len(got))]):
+            np.testing.assert_allclose(output, np.resize(answer, (batch, *answer.shape[1:])),
+                                       rtol=1e-4, atol=1e-5)
+    session.close()
+
+
 def test_diagonals_of_another_length_than_the_matrix_fail(tmp_path):
     (tmp_path / "model.pb").write_bytes(gzip.decompress(
         (FOLDER / "operators/side-diagonals-dynamic.pb.gz").read_bytes()))

@@ -79,6 +79,10 @@ def mlp():
     net = Net()
     x = net.input("x", ["N", 50])
     y = net.op("Relu", net.op("MatMul", x, net.weight(50, 64)))
+    # A row that is repeated for the batch.
+    batch = net.op("Slice", net.op("Shape", x), net.ints(0), net.ints(1))
+    row = net.op("Tile", net.weight(1, 64), net.op("Concat", batch, net.ints(1), axis=0))
+    y = net.op("Add", y, row)
     net.output(net.op("MatMul", y, net.weight(64, 5)), ["N", 5])
     net.output(net.op("ReduceMean", y, axes=[1], keepdims=0), ["N"])
     net.output(net.op("Reshape", y, net.ints(1, -1)), [1, "all"])
@@ -187,6 +191,11 @@ MIXED = {
                                               n.ints(-1))),
     "a constant shape": lambda: bad(lambda n, x: n.op("Add", n.op("Reshape", x, n.ints(1, -1)),
                                                       n.op("ReduceSum", x, keepdims=1))),
+    # The padding is dead behind its shape, which is no multiple of the batch.
+    "the size of a padding": lambda: bad(lambda n, x: n.op("Mul", x, n.op("Cast", size_of(
+        n, n.op("Neg", n.op("Pad", x, n.ints(1, 0, 1, 0)))), to=T.FLOAT))),
+    "the size as a byte": lambda: bad(lambda n, x: n.op("Mul", x, n.op("Cast", n.op(
+        "Cast", size_of(n, x), to=T.UINT8), to=T.FLOAT))),
     "gram": lambda: bad(lambda n, x: n.op("MatMul", x, n.op("Transpose", x, perm=[1, 0]))),
 }
 

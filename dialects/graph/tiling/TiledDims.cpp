@@ -192,10 +192,25 @@ struct ExpandModel : TiledDimOpInterface::ExternalModel<ExpandModel, ExpandOp> {
 };
 
 struct TileModel : TiledDimOpInterface::ExternalModel<TileModel, TileOp> {
-  FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t, std::string &reason) const {
-    if (dims[0] < 0 || cast<TileOp>(op).getRepeats()[dims[0]] != 1)
-      return fail(reason, "repeats it");
-    return dims[0];
+  FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t count,
+                                   std::string &reason) const {
+    Dims repeats = cast<TileOp>(op).getRepeats();
+    if (dims[0] >= 0) {
+      if (repeats[dims[0]] != 1)
+        return fail(reason, "repeats it");
+      return dims[0];
+    }
+    // What is the same for all indices is repeated for those of a tile.
+    for (auto [dim, times] : llvm::enumerate(repeats))
+      if (times > 0 && times % count == 0 && shapeOf(op->getOperand(0))[dim] % count != 0)
+        return dim;
+    return fail(reason, "repeats it");
+  }
+  void setTiledSize(Operation *op, int64_t dim, int64_t size) const {
+    auto tile = cast<TileOp>(op);
+    SmallVector<int64_t> repeats(tile.getRepeats());
+    repeats[dim] = size / shapeOf(tile.getOperand())[dim];
+    tile.setRepeats(repeats);
   }
 };
 
