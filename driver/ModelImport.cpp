@@ -9,6 +9,7 @@
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
 #include "frontends/tflite/TfLiteImport.h"
+#include "passes/Remarks.h"
 #include "passes/host/Passes.h"
 #include "passes/train/Passes.h"
 
@@ -44,10 +45,14 @@ static bool makeTiles(ModuleOp module, const Target &target, bool expandsVolumes
     pm.addNestedPass<func::FuncOp>(host::createHostExpandVolumes());
   if (failed(pm.run(module)) || module->hasAttr(graph::kDynamicDimSizeAttr))
     return false;
-  return llvm::all_of(host::partsOf(module), [&](func::FuncOp tile) {
-    return llvm::all_of(tile.front().without_terminator(),
-                        [&](Operation &op) { return target.canGenerate(&op); });
-  });
+  for (func::FuncOp tile : host::partsOf(module))
+    for (Operation &op : tile.front().without_terminator())
+      if (!target.canGenerate(&op)) {
+        remarkMissed("host-tile-dynamic-dim", op.getLoc(), "NotTiled") << remark::add(
+            "no tiles: {0} of them has no generated code", op.getName().getStringRef().str());
+        return false;
+      }
+  return true;
 }
 
 static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,

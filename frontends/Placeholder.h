@@ -18,6 +18,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Value.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace atc {
@@ -36,12 +37,13 @@ constexpr int64_t maxSizes = 4096;
 int64_t
 choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> forEachNumber);
 
-/// Imports a model with the placeholder of `dim` and makes tiles of it. Null, and nothing reported,
-/// where it cannot be tiled: then its constants are free again.
+/// Imports a model with the placeholder of `dim` and makes tiles of it. Null where it cannot be
+/// tiled: then its constants are free again, and a remark says what `import` has reported to
+/// `trial`.
 mlir::OwningOpRef<mlir::ModuleOp>
 importTiles(mlir::MLIRContext &context, const DynamicDim &dim,
             llvm::function_ref<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>()> import,
-            llvm::function_ref<bool(mlir::ModuleOp)> makeTiles);
+            llvm::function_ref<bool(mlir::ModuleOp)> makeTiles, const Diagnostics &trial);
 
 /// Returns the elements of a small constant of integers; nothing for others, and for null.
 std::optional<llvm::SmallVector<int64_t>> constantInts(mlir::Value value);
@@ -64,6 +66,10 @@ public:
   /// Returns why a node may not be imported; empty where it may.
   std::string whyRefused(const SizeNode &node) const;
 
+  /// Returns an output of a node as a constant where it is computed of positions alone: builders
+  /// fold only few elements. Otherwise `value`.
+  mlir::Value foldPositions(const SizeNode &node, mlir::Value value) const;
+
   /// Takes notice of what a node that was allowed has become. Returns why it may not stay;
   /// empty where it may.
   std::string whyUnsound(const SizeNode &node, llvm::ArrayRef<mlir::Value> outputs);
@@ -72,10 +78,18 @@ private:
   bool grows(mlir::Value value) const;
   bool isMultiple(int64_t number) const { return number != 0 && number % size == 0; }
   std::string whyNoSize(const SizeNode &node) const;
+  std::string whyNoPosition(const SizeNode &node) const;
+  bool hasEqualSteps(mlir::ElementsAttr value, int64_t dim) const;
 
   int64_t size;
   /// Constants of integers some of which are sizes with the placeholder.
   llvm::DenseSet<mlir::Value> sizes;
+  /// Constants that grow by equal steps along the dynamic dim: positions in it, and what is
+  /// computed from them. They may only index what has the dim, in forms that the importers of these
+  /// operators know.
+  llvm::DenseSet<mlir::Value> positions;
+  /// Constants that depend on positions in other ways; only their shapes are known.
+  llvm::DenseSet<mlir::Value> shapesOnly;
 };
 
 } // namespace atc

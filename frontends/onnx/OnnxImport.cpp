@@ -191,7 +191,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   return module;
 }
 
-/// Imports a model with a placeholder for its dynamic dim; null, and nothing reported, where it
+/// Imports a model with a placeholder for its dynamic dim; null, and no error reported, where it
 /// cannot be tiled.
 static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name, StringRef folder,
                                          const DynamicDim &dim, OnnxImportOptions options,
@@ -209,7 +209,7 @@ static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name
       return failure();
     return module;
   };
-  OwningOpRef<ModuleOp> module = importTiles(context, dim, import, options.makeTiles);
+  OwningOpRef<ModuleOp> module = importTiles(context, dim, import, options.makeTiles, trial);
   // Warnings about what the file states wrongly hold for every import, so they are taken over
   // from this one.
   for (const CodedMessage &message : trial.all())

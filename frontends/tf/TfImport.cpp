@@ -153,7 +153,7 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
       auto import = [&] {
         return importTfGraph(loaded->graph, name, loaded->boundary, tiled, context, trial);
       };
-      if (auto module = importTiles(context, *dim, import, options.makeTiles))
+      if (auto module = importTiles(context, *dim, import, options.makeTiles, trial))
         return module;
       // The attempt has changed the graph and taken constants out of it.
       loaded.reset();

@@ -192,10 +192,23 @@ struct ExpandModel : TiledDimOpInterface::ExternalModel<ExpandModel, ExpandOp> {
 };
 
 struct TileModel : TiledDimOpInterface::ExternalModel<TileModel, TileOp> {
-  FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t, std::string &reason) const {
-    if (dims[0] < 0 || cast<TileOp>(op).getRepeats()[dims[0]] != 1)
+  FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t count,
+                                   std::string &reason) const {
+    ArrayRef<int64_t> repeats = cast<TileOp>(op).getRepeats();
+    if (dims[0] < 0) {
+      // Each share is the whole operand, some times.
+      auto isTiled = [&](int64_t repeat) { return repeat > 0 && repeat % count == 0; };
+      return llvm::find_if(repeats, isTiled) - repeats.begin();
+    }
+    if (repeats[dims[0]] != 1)
       return fail(reason, "repeats it");
     return dims[0];
+  }
+  void setTiledSize(Operation *op, int64_t dim, int64_t size) const {
+    auto tile = cast<TileOp>(op);
+    SmallVector<int64_t> repeats(tile.getRepeats());
+    repeats[dim] = size / shapeOf(tile.getInput())[dim];
+    tile.setRepeats(repeats);
   }
 };
 
