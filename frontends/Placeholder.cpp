@@ -4,6 +4,8 @@
 #include "frontends/Placeholder.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/Tensors.h"
 #include "mlir/IR/Diagnostics.h"
@@ -22,6 +24,9 @@ void forEachStored(StringRef raw, unsigned width, llvm::function_ref<void(int64_
     visit(width == 8 ? llvm::support::endian::read64le(raw.data())
                      : static_cast<int32_t>(llvm::support::endian::read32le(raw.data())));
 }
+
+/// Constants of more elements are no positions.
+constexpr int64_t maxPositions = 1 << 24;
 
 int64_t
 choosePlaceholder(llvm::function_ref<void(llvm::function_ref<void(int64_t)>)> forEachNumber) {
@@ -104,11 +109,18 @@ std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
           .Case("Where", onlyAt({1, 2}))
           .Case("Resize", onlyAt({3}))
           .Case("ReduceProd", onlyAt({0}))
+          .Case("Range", onlyAt({1}))
           .Default(false);
   if (!isKnown)
     return "computes with the size of a dynamic dim";
   auto fits = [&](double number) { return number >= 0 && number <= maxSizeOf(inputs[0]); };
   const std::string tooLarge = "multiplies the size of a dynamic dim beyond its type";
+  // Counts that a step or a start other than these would round or shorten.
+  if (op == "Range")
+    return inputs.size() == 3 && constantInts(inputs[0]) == SmallVector<int64_t>{0} &&
+                   constantInts(inputs[2]) == SmallVector<int64_t>{1}
+               ? ""
+               : "counts to the size of a dynamic dim from or by another number";
   if (op == "ReduceProd") {
     auto numbers = constantInts(inputs[0]);
     const bool isOne = numbers && llvm::count_if(*numbers, [&](int64_t number) {
@@ -162,8 +174,92 @@ std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
   return "";
 }
 
+Value PlaceholderRules::foldPositions(const SizeNode &node, Value value) const {
+  auto isKnown = [&](Value input) { return input && positions.contains(input); };
+  if (!value || matchPattern(value, m_Constant()) || llvm::none_of(node.inputs, isKnown))
+    return value;
+  std::function<Value(Value)> fold = [&](Value value) -> Value {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    Operation *op = value.getDefiningOp();
+    if (matchPattern(value, m_Constant()))
+      return value;
+    if (!op || !type || !type.hasStaticShape() || type.getNumElements() > maxPositions ||
+        op->getNumResults() != 1 || op->hasTrait<graph::RunsOnHost>())
+      return {};
+    SmallVector<graph::Tensor> tensors;
+    for (Value operand : op->getOperands()) {
+      ElementsAttr attr;
+      if (Value known = fold(operand))
+        matchPattern(known, m_Constant(&attr));
+      FailureOr<graph::Tensor> tensor = failure();
+      if (attr)
+        tensor = graph::Tensor::fromAttribute(attr);
+      if (failed(tensor))
+        return {};
+      tensors.push_back(std::move(*tensor));
+    }
+    auto pointers = llvm::map_to_vector(tensors, [](const graph::Tensor &t) { return &t; });
+    SmallVector<graph::Tensor, 1> results;
+    std::string error;
+    if (failed(graph::evaluate(op, pointers, results, &error)))
+      return {};
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    return graph::ConstantOp::create(builder, op->getLoc(),
+                                     std::move(results[0]).toAttribute(type, "positions"));
+  };
+  Value folded = fold(value);
+  return folded ? folded : value;
+}
+
+/// Whether share n of `value` along `dim` is the first one and n steps, none of which is computed
+/// from the size: 0, 1, 2 ... and what linear arithmetic makes of it.
+bool PlaceholderRules::hasEqualSteps(ElementsAttr value, int64_t dim) const {
+  if (!isa<IntegerType>(value.getElementType()) || value.getNumElements() > maxPositions)
+    return false;
+  const ArrayRef<int64_t> shape = value.getShapedType().getShape();
+  const int64_t block = ShapedType::getNumElements(shape.drop_front(dim)), share = block / size;
+  const SmallVector<int64_t> numbers = readInts(value);
+  for (size_t begin = 0; begin < numbers.size(); begin += block)
+    for (int64_t i = 0; i < share; ++i) {
+      const int64_t *first = &numbers[begin + i], step = first[share] - first[0];
+      if (isMultiple(first[0]) || isMultiple(step))
+        return false;
+      for (int64_t n = 2; n < size; ++n)
+        if (first[n * share] != first[0] + n * step)
+          return false;
+    }
+  return true;
+}
+
+/// Whether inputs with positions stand where they keep their meaning for any size.
+std::string PlaceholderRules::whyNoPosition(const SizeNode &node) const {
+  const StringRef op = node.kind;
+  if (op == "Shape" || op == "Size")
+    return "";
+  const bool isLinear =
+      llvm::StringSwitch<bool>(op)
+          .Cases({"Add", "Sub", "Mul", "Unsqueeze", "Squeeze", "Reshape", "Flatten"}, true)
+          .Cases({"Expand", "Cast", "Identity", "Concat", "Max", "Min"}, true)
+          .Default(false);
+  for (auto [index, input] : llvm::enumerate(node.inputs)) {
+    if (!input)
+      continue;
+    if (shapesOnly.contains(input))
+      return "reads a constant that differs along a dynamic dim";
+    // A table has no rows for some sizes.
+    const bool isIndex =
+        index == 1 && (op == "Gather" || op == "GatherND") && grows(node.inputs[0]);
+    if (positions.contains(input) && !isLinear && !isIndex)
+      return "computes with positions in a dynamic dim";
+  }
+  return "";
+}
+
 std::string PlaceholderRules::whyRefused(const SizeNode &node) const {
   const ArrayRef<Value> inputs = node.inputs;
+  if (std::string why = whyNoPosition(node); !why.empty())
+    return why;
   if (llvm::any_of(inputs, [&](Value input) { return input && sizes.contains(input); }))
     if (std::string why = whyNoSize(node); !why.empty())
       return why;
@@ -212,6 +308,8 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
     return value && grows(value) && matchPattern(value, m_Constant());
   };
   const bool fromGrowing = llvm::any_of(inputs, isGrowingConstant);
+  const bool hasPositions =
+      llvm::any_of(inputs, [&](Value input) { return positions.contains(input); });
   for (Value output : outputs) {
     ElementsAttr attr;
     if (!output)
@@ -224,9 +322,18 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
     if (isDerived)
       return "computes a constant from a dim that depends on a dynamic one";
     if (grows(output)) {
-      for (auto [dim, length] : llvm::enumerate(attr.getShapedType().getShape()))
-        if (isMultiple(length) && !graph::hasEqualShares(attr, dim, size))
+      // Which of two numbers is larger depends on the position.
+      if (hasPositions && (node.kind == "Max" || node.kind == "Min")) {
+        shapesOnly.insert(output);
+        continue;
+      }
+      for (auto [dim, length] : llvm::enumerate(attr.getShapedType().getShape())) {
+        if (!isMultiple(length) || graph::hasEqualShares(attr, dim, size))
+          continue;
+        if ((!hasPositions && node.kind != "Range") || !hasEqualSteps(attr, dim))
           return "makes a constant that differs along a dynamic dim";
+        positions.insert(output);
+      }
       continue;
     }
     if (fromGrowing && !isShape)

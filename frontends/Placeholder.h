@@ -18,6 +18,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Value.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace atc {
@@ -70,6 +71,10 @@ public:
   /// Returns why a node may not be imported; empty where it may.
   std::string whyRefused(const SizeNode &node) const;
 
+  /// Returns an output of a node as a constant where it is computed of positions alone: builders
+  /// fold only few elements. Otherwise `value`.
+  mlir::Value foldPositions(const SizeNode &node, mlir::Value value) const;
+
   /// Takes notice of what a node that was allowed has become. Returns why it may not stay;
   /// empty where it may.
   std::string whyUnsound(const SizeNode &node, llvm::ArrayRef<mlir::Value> outputs);
@@ -79,6 +84,8 @@ private:
   bool grows(mlir::Value value) const { return numGrowing(value) > 0; }
   bool isMultiple(int64_t number) const { return number != 0 && number % size == 0; }
   std::string whyNoSize(const SizeNode &node) const;
+  std::string whyNoPosition(const SizeNode &node) const;
+  bool hasEqualSteps(mlir::ElementsAttr value, int64_t dim) const;
 
   int64_t size;
   /// Constants of integers some of which are sizes with the placeholder.
@@ -86,6 +93,12 @@ private:
   /// Values with fewer dynamic dims than what they are computed from, and what depends on them. The
   /// shape of one says nothing about other sizes, and it may be all that is left of it.
   llvm::DenseSet<mlir::Value> derived;
+  /// Constants that grow by equal steps along the dynamic dim: positions in it, and what is
+  /// computed from them. They may only index what has the dim, in forms that the importers of these
+  /// operators know.
+  llvm::DenseSet<mlir::Value> positions;
+  /// Constants that depend on positions in other ways; only their shapes are known.
+  llvm::DenseSet<mlir::Value> shapesOnly;
 };
 
 } // namespace atc

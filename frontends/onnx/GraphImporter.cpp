@@ -381,6 +381,9 @@ void GraphImporter::importWithPlaceholder(onnx::NodeProto &node) {
     importNode(node);
     if (diags->hasErrors())
       return;
+    for (const std::string &output : node.output())
+      if (!output.empty())
+        scope->values[output] = placeholder->foldPositions(sizes, lookup(output));
     why = placeholder->whyUnsound(sizes, valuesOf(node.output()));
   }
   if (!why.empty())

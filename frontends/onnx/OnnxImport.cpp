@@ -191,7 +191,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   return module;
 }
 
-/// Imports a model with a placeholder for its dynamic dim; null, and nothing reported, where it
+/// Imports a model with a placeholder for its dynamic dim; null, and no error reported, where it
 /// cannot be tiled.
 static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name, StringRef folder,
                                          const DynamicDim &dim, OnnxImportOptions options,

@@ -155,8 +155,41 @@ def resized():
     return net
 
 
+def positions(net, x):
+    """0, 1, ... along the batch of `x`, and the batch itself."""
+    batch = net.op("Squeeze", net.op("Shape", x, end=1))
+    return net.op("Range", net.constant(np.int64(0)), batch, net.constant(np.int64(1))), batch
+
+
+def indexed():
+    """What PyTorch exports with indices along the batch: as_strided of pooled images, the mask of
+    tokens that transformers read by pairs of indices, and a query that is repeated."""
+    net = Net(21)
+    x, mask = net.input("x", ["N", 8, 3, 3]), net.input("mask", ["N", 5], T.INT64)
+    row, batch = positions(net, x)
+    flat = net.op("Reshape", net.op("ReduceMean", x, net.ints(2, 3), keepdims=1), net.ints(-1))
+    at = net.op("Unsqueeze", net.op("Mul", row, net.constant(np.int64(8))), net.ints(1, 2, 3))
+    at = net.op("Add", at, net.constant(np.arange(8).reshape(1, 8, 1, 1)))
+    y = net.op("Reshape", net.op("Gather", flat, at, axis=0), net.ints(-1, 8))
+
+    rows = net.op("Unsqueeze", row, net.ints(1, 2, 3))
+    columns = net.constant(np.array([3, 1, 0]).reshape(1, 1, 1, 3))
+    shape = net.op("Shape", net.op("Max", rows, columns))
+    pairs = net.op("Concat", *(net.op("Unsqueeze", net.op("Expand", part, shape), net.ints(-1))
+                               for part in (rows, columns)), axis=-1)
+    seen = net.op("Cast", net.op("GatherND", mask, pairs), to=T.FLOAT)
+
+    one = net.ints(1)
+    query = net.op("Tile", net.weight(1, 2, 8),
+                   net.op("Concat", net.op("Unsqueeze", batch, net.ints(0)), one, one, axis=0))
+    y = net.op("Add", query, net.op("Unsqueeze", y, net.ints(1)))
+    net.output(net.op("MatMul", y, net.weight(8, 4)), ["N", 2, 4])
+    net.output(seen, ["N", 1, 1, 3])
+    return net
+
+
 TILED = {"cnn": cnn, "mlp": mlp, "attention": attention, "quantized": quantized,
-         "resized": resized}
+         "resized": resized, "indexed": indexed}
 
 
 def bad(build, *extra):
@@ -176,6 +209,14 @@ MIXED = {
     "sum of positions": lambda: bad(lambda n, x: n.op("Add", x, n.op(
         "Unsqueeze", n.op("Cast", n.op("Range", n.constant(np.int64(0)), size_of(n, x),
                                        n.constant(np.int64(1))), to=T.FLOAT), n.ints(1)))),
+    "the first rows again": lambda: bad(lambda n, x: n.op("Gather", x, n.op(
+        "Min", positions(n, x)[0], n.constant(np.int64(2)))), 21),
+    "far positions": lambda: bad(lambda n, x: n.op("Where", n.op("Unsqueeze", n.op(
+        "Less", positions(n, x)[0], n.constant(np.int64(20000))), n.ints(1)), x,
+        n.op("Neg", x)), 21),
+    "the first half": lambda: bad(lambda n, x: n.op("Gather", n.op("Reshape", x, n.ints(-1)), n.op(
+        "Add", n.op("Unsqueeze", n.op("Mul", positions(n, x)[0], n.constant(np.int64(2))),
+                    n.ints(1)), n.constant(np.arange(2)[None]))), 21),
     "at most 5": lambda: bad(lambda n, x: n.op("Mul", x, n.op("Cast", n.op(
         "Min", size_of(n, x), n.constant(np.int64(5))), to=T.FLOAT))),
     "the batch as a factor": lambda: bad(lambda n, x: n.op("Mul", x, n.op(
@@ -383,6 +424,14 @@ def test_tiles_run_on_an_npu(soc, tmp_path):
             assert value.size == 0 or np.abs(got[name] - value).max() <= 1e-2 * np.ptp(value)
     session.close()
     cpu.close()
+
+
+def test_a_remark_says_what_hinders_tiles(tmp_path):
+    path = MIXED["at most 5"]().save(tmp_path / "m.onnx")
+    status, out, _ = call(tool("atc"), f"--model={path}", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path / 'm'}", "--remarks=missed")
+    assert status == 0 and "not tiled along dynamic dim 'N': node 'n2' (Min)" in out, out
+    assert "computes with the size of a dynamic dim" in out, out
 
 
 def test_the_pass_can_be_left_out(tmp_path):

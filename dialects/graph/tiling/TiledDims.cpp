@@ -209,7 +209,7 @@ struct TileModel : TiledDimOpInterface::ExternalModel<TileModel, TileOp> {
   void setTiledSize(Operation *op, int64_t dim, int64_t size) const {
     auto tile = cast<TileOp>(op);
     SmallVector<int64_t> repeats(tile.getRepeats());
-    repeats[dim] = size / shapeOf(tile.getOperand())[dim];
+    repeats[dim] = size / shapeOf(tile.getInput())[dim];
     tile.setRepeats(repeats);
   }
 };

@@ -8,6 +8,7 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h" // IWYU pragma: keep
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -70,6 +71,26 @@ void importGatherElements(NodeContext &n) {
                                         /*axis=*/0));
 }
 
+/// Whether `indices` choose in `input` by its first dim, in order, and by the same indices of the
+/// second one in each of its rows, as PyTorch exports masks of tokens. Returns those indices.
+Value indicesOfColumns(NodeContext &n, Value input, Value indices) {
+  ElementsAttr values;
+  ArrayRef<int64_t> from = n.shape(input), shape = n.shape(indices);
+  if (from.size() < 2 || shape.size() < 2 || shape.back() != 2 || shape[0] != from[0] ||
+      from[0] == 0 || !matchPattern(indices, m_Constant(&values)) ||
+      !isa<IntegerType>(values.getElementType()))
+    return {};
+  const SmallVector<int64_t> numbers = readInts(values);
+  const size_t share = numbers.size() / from[0];
+  for (size_t i = 0; i < numbers.size(); i += 2)
+    if (numbers[i] != static_cast<int64_t>(i / share) || numbers[i + 1] != numbers[i % share + 1])
+      return {};
+  SmallVector<int64_t> columns;
+  for (size_t i = 1; i < share; i += 2)
+    columns.push_back(numbers[i]);
+  return n.reshape(n.intList(columns), shape.drop_front().drop_back());
+}
+
 /// Imports GatherND: the last dim of the indices selects an element or slice behind the batch dims.
 void importGatherNd(NodeContext &n) {
   Value input = n.input(0), indices = n.input(1);
@@ -82,6 +103,12 @@ void importGatherNd(NodeContext &n) {
   if (depth < 1 || batchDims < 0 || batchDims >= indexRank || depth > rank - batchDims ||
       from.take_front(batchDims) != shape.take_front(batchDims))
     return n.failInput(1, "its shape does not fit the input and batch_dims of " + Twine(batchDims));
+  if (batchDims == 0)
+    if (Value columns = indicesOfColumns(n, input, indices)) {
+      n.requireGathered(1, /*wraps=*/true, from.take_front(2), 0);
+      n.setOutput(n.create<graph::GatherOp>(input, columns, /*axis=*/1));
+      return;
+    }
   // Slices of the tensor with its indexed dims made one.
   SmallVector<int64_t> starts(indexRank, 0), sizes(shape), steps(indexRank, 1);
   ArrayRef<int64_t> outer = shape.drop_back(), indexed = from.slice(batchDims, depth);

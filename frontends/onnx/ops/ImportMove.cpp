@@ -6,6 +6,7 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h" // IWYU pragma: keep
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -377,6 +378,17 @@ void importTile(NodeContext &n) {
   n.setOutput(n.create<graph::TileOp>(input, *repeats));
 }
 
+/// Whether `indices` are 0, 1, ... size - 1 in order.
+bool isEach(Value indices, int64_t size) {
+  ElementsAttr values;
+  if (!matchPattern(indices, m_Constant(&values)) || values.getNumElements() != size ||
+      !isa<IntegerType>(values.getElementType()))
+    return false;
+  return llvm::all_of(llvm::enumerate(readInts(values)), [](auto entry) {
+    return entry.value() == static_cast<int64_t>(entry.index());
+  });
+}
+
 void importGather(NodeContext &n) {
   Value input = n.input(0), indices = n.input(1);
   if (n.failed())
@@ -386,6 +398,14 @@ void importGather(NodeContext &n) {
     return;
   int64_t size = n.shape(input)[axis];
   n.requireGathered(1, /*wraps=*/true, size, axis);
+  // Views that exporters write as indices of all elements (as_strided of PyTorch).
+  if (!n.failed() && isEach(indices, size)) {
+    SmallVector<int64_t> shape(n.shape(input).take_front(axis));
+    llvm::append_range(shape, n.shape(indices));
+    llvm::append_range(shape, n.shape(input).drop_front(axis + 1));
+    n.setOutput(n.reshape(input, shape));
+    return;
+  }
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 
