@@ -89,6 +89,7 @@ bool Compiler::import(Phase last) {
                           source.boundary.empty() && source.precision.empty() &&
                           source.placement.empty() &&
                           !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
+  source.roundsToBytes = !options.quantizer;
   source.expandsVolumes = !llvm::is_contained(options.disabledPasses, "host-expand-volumes");
   current = importModel(source, *options.target, context, messages, diagnostics);
   return bool(current);

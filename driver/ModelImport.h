@@ -41,6 +41,9 @@ struct ModelSource {
   /// Whether a model of one dynamic dim may become a loop over static tiles, which only the
   /// phases behind Quantize understand.
   bool tileDynamicDim = false;
+  /// Whether operators that round their inputs to bytes at run time are imported so; they cannot be
+  /// calibrated.
+  bool roundsToBytes = true;
   bool expandsVolumes = true; ///< of tiles: whether host-expand-volumes runs on them
 };
 

@@ -13,12 +13,14 @@ namespace atc::driver {
 class CpuTarget : public Target {
 public:
   /// `storage` is what weightStorage() returns; with `halfProducts` contractions may be computed in
-  /// f16.
+  /// f16, and with `byteProducts` those of weights in bytes may round what they multiply.
   explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}, std::string storage = "exact",
-                     bool halfProducts = false)
-      : levels(std::move(levels)), storage(std::move(storage)), wantsHalves(halfProducts) {}
+                     bool halfProducts = false, bool byteProducts = true)
+      : levels(std::move(levels)), storage(std::move(storage)), wantsHalves(halfProducts),
+        wantsBytes(byteProducts) {}
 
   bool canGenerate(mlir::Operation *op) const override;
+  bool roundsToBytes() const override { return wantsBytes; }
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
   std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
                                             std::vector<std::string> disabled) const override;
@@ -48,6 +50,7 @@ private:
   std::vector<cpu::CpuLevel> levels;
   std::string storage;
   bool wantsHalves;
+  bool wantsBytes;
 };
 
 } // namespace atc::driver

@@ -152,7 +152,9 @@ std::shared_ptr<const Target> makeCpuTarget(const TargetRequest &request,
     diagnostics.warning("W10055", "--is_weight_clip=0 has no effect on a CPU, where weights beyond "
                                   "the range of f16 stay f32");
   if (isExact)
-    return std::make_shared<CpuTarget>(std::move(levels));
+    return std::make_shared<CpuTarget>(std::move(levels), "exact", /*halfProducts=*/false,
+                                       /*byteProducts=*/mode != "force_fp32" &&
+                                           mode != "must_keep_origin_dtype");
   const std::string storage = StringRef(mode).ends_with("bf16") ? "bf16" : "f16";
   auto target = std::make_shared<CpuTarget>(std::move(levels), storage,
                                             /*halfProducts=*/mode == "force_fp16");

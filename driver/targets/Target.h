@@ -72,6 +72,10 @@ public:
   /// is an error: it would run on the CPU, which nobody has asked for.
   virtual bool takesDynamicInputs() const { return true; }
 
+  /// Returns whether products of real values and weights in bytes may round those values to bytes
+  /// when the model runs, where its format does that.
+  virtual bool roundsToBytes() const { return false; }
+
   /// Returns the pipelines of the phases Graph to Programs in their order, without the
   /// passes named in `disabled`. `main` is the function as it was imported. A phase that
   /// the target has no passes for has no pipeline.

@@ -48,6 +48,9 @@ struct OnnxImportOptions {
   /// exporters have it: for targets whose code has every dim. Models of which `makeTiles` takes
   /// those dims serve any size in either case.
   bool keepsEmptyDims = false;
+  /// Whether operators of TensorFlow Lite that multiply real values by weights in bytes round those
+  /// values to bytes at run time, as its interpreter does: for targets that multiply such bytes.
+  bool multipliesBytes = false;
   /// Set: weights become arguments behind the inputs, with the attributes of
   /// passes/train/Passes.h.
   const TrainingImport *training = nullptr;

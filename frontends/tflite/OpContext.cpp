@@ -209,24 +209,31 @@ static std::string permuteBytes(llvm::StringRef bytes, const Dims &dims, const D
   return result;
 }
 
-Value OpContext::filter(unsigned index, const Dims &permutation) {
+Value OpContext::elements(unsigned index, const Dims &permutation) {
   const fb::Tensor &tensor = inputTensor(index);
-  const llvm::StringRef bytes = model.reader.data(tensor);
-  if (!hasFailed && rank(index) != static_cast<int64_t>(permutation.size()))
-    fail("its filter has " + Twine(rank(index)) + " dims, expected " + Twine(permutation.size()));
   if (hasFailed)
     return {};
-  if (bytes.empty() || !onnxType(tensor.type()))
-    return transpose(in(index), permutation);
+  const llvm::StringRef bytes = model.reader.data(tensor);
   const Dims dims = storedDims(tensor);
   Dims permuted;
   for (int64_t axis : permutation)
     permuted.push_back(dims[axis]);
   const bool isInt4 = tensor.type() == fb::TensorType::INT4;
   const std::string wide = isInt4 ? unpackInt4(bytes, countOf(dims)) : std::string();
-  Value value = constant(onnxType(tensor.type()), permuted,
-                         permuteBytes(isInt4 ? llvm::StringRef(wide) : bytes, dims, permutation,
-                                      isInt4 ? 1 : elementSize(tensor.type())));
+  return constant(onnxType(tensor.type()), permuted,
+                  permuteBytes(isInt4 ? llvm::StringRef(wide) : bytes, dims, permutation,
+                               isInt4 ? 1 : elementSize(tensor.type())));
+}
+
+Value OpContext::filter(unsigned index, const Dims &permutation) {
+  const fb::Tensor &tensor = inputTensor(index);
+  if (!hasFailed && rank(index) != static_cast<int64_t>(permutation.size()))
+    fail("its filter has " + Twine(rank(index)) + " dims, expected " + Twine(permutation.size()));
+  if (hasFailed)
+    return {};
+  if (model.reader.data(tensor).empty() || !onnxType(tensor.type()))
+    return transpose(in(index), permutation);
+  Value value = elements(index, permutation);
   if (tensor.type() == fb::TensorType::FLOAT16)
     return cast(value, onnx::TensorProto::FLOAT);
   if (!isQuantized(tensor))

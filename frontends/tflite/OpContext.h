@@ -60,6 +60,8 @@ public:
 
   const ModelReader &reader;
   onnx::GraphProto &main; ///< holds all constants
+  /// Whether the target multiplies bytes whose scales are known at run time only.
+  bool multipliesBytes = false;
   Diagnostics &diagnostics;
   std::map<std::string, Variable> variables; ///< by the names of their handles
 
@@ -121,6 +123,8 @@ public:
   /// Returns the stored integers of an input where the first output has the same scale and zero
   /// point, for operators that only move elements; else the real values.
   Value moved(unsigned index);
+  /// Returns the elements of a constant filter as they are stored, permuted to as many dims.
+  Value elements(unsigned index, const Dims &permutation);
   /// Returns the real values of a filter, permuted.
   Value filter(unsigned index, const Dims &permutation);
   /// Returns the real values of a bias, which is int32 with scales in quantized models.

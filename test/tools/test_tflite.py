@@ -116,6 +116,21 @@ def test_batches_of_any_size(tmp_path, name):
     assert not check(tmp_path / name, name)
 
 
+@pytest.mark.parametrize("name", ["dynamic_items", "open_dynamic_items"])
+def test_weights_in_bytes_multiply_bytes(tmp_path, name):
+    """Each item of a batch has a scale of its own; with force_fp32 floats are multiplied."""
+    values = None
+    files = {}
+    for mode in ("", "force_fp32"):
+        folder = tmp_path / (mode or "bytes")
+        folder.mkdir()
+        got, values = compute(folder, name, *([f"--precision_mode={mode}"] if mode else []))
+        assert not differences(got, values)
+        files[mode] = (folder / "out.om").stat().st_size, list(got.values())[0]
+    assert files[""][0] < files["force_fp32"][0]
+    assert np.abs(files[""][1] - files["force_fp32"][1]).max() > 1e-5
+
+
 def test_a_function_of_other_elements_is_refused(tmp_path):
     """The body of a scatter, a sum of its inputs 0 and 1, becomes one of input 0 alone."""
     data, pair = FILES["hlo_scatter_add.tflite"], struct.pack("<3i", 2, 0, 1)

@@ -106,8 +106,8 @@ struct MatMulModel : TiledDimOpInterface::ExternalModel<MatMulModel, MatMulOp> {
   }
 };
 
-struct FullyConnectedModel
-    : TiledDimOpInterface::ExternalModel<FullyConnectedModel, FullyConnectedOp> {
+template <typename Op>
+struct FullyConnectedModel : TiledDimOpInterface::ExternalModel<FullyConnectedModel<Op>, Op> {
   FailureOr<int64_t> inferTiledDim(Operation *op, Dims dims, int64_t, std::string &reason) const {
     if (anyBehind(dims, 1))
       return fail(reason, "has it in its parameters");
@@ -313,14 +313,14 @@ void attachTiledDims(MLIRContext &context) {
 #define GET_OP_LIST
 #include "dialects/graph/ops/BinaryOps.cpp.inc"
       >(context);
-  attach<OutermostOnly, ConvOp, ConvTransposeOp, MaxPoolOp, AveragePoolOp, BatchNormOp,
-         DepthToSpaceOp, SpaceToDepthOp>(context);
+  attach<OutermostOnly, ConvOp, ConvTransposeOp, IntegerConvOp, MaxPoolOp, AveragePoolOp,
+         BatchNormOp, DepthToSpaceOp, SpaceToDepthOp>(context);
   attach<Quantization, QuantizeOp, DequantizeOp, StorageCastOp>(context);
   attach<AlongAxis, SoftmaxOp, LogSoftmaxOp>(context);
   attach<ArgModel, ArgMaxOp, ArgMinOp>(context);
   CumulativeSumOp::attachInterface<CumulativeSumModel>(context);
   MatMulOp::attachInterface<MatMulModel>(context);
-  FullyConnectedOp::attachInterface<FullyConnectedModel>(context);
+  attach<FullyConnectedModel, FullyConnectedOp, IntegerFullyConnectedOp>(context);
   ReduceOp::attachInterface<ReduceModel>(context);
   ReshapeOp::attachInterface<ReshapeModel>(context);
   TransposeOp::attachInterface<TransposeModel>(context);

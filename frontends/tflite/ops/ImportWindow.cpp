@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/tflite/OpTable.h"
+#include "frontends/tflite/ops/DynamicRange.h"
 
 using llvm::Twine;
 
@@ -49,11 +50,16 @@ void convolve(OpContext &c, fb::Padding padding, const Dims &strides, const Dims
     kernel.push_back(filter[permutation[i]]);
   OnnxAttributes attributes = window(c, padding, kernel, strides, dilations);
   attributes.push_back({"group", isDepthwise ? channels : channels / depth});
-  std::vector<Value> inputs = {c.channelsFirst(c.in(0), rank), c.filter(1, permutation)};
-  if (c.hasInput(2))
-    inputs.push_back(c.bias(2));
-  Value result = c.activate(c.node("Conv", inputs, attributes), activation);
-  c.setOutput(c.channelsLast(result, rank));
+  Value x = c.channelsFirst(c.in(0), rank), result;
+  if (rank == 4 && !isDepthwise && hasDynamicRange(c)) {
+    result = convolveBytes(c, x, permutation, attributes);
+  } else {
+    std::vector<Value> inputs = {x, c.filter(1, permutation)};
+    if (c.hasInput(2))
+      inputs.push_back(c.bias(2));
+    result = c.node("Conv", inputs, attributes);
+  }
+  c.setOutput(c.channelsLast(c.activate(result, activation), rank));
 }
 
 void importConv2D(OpContext &c) {
@@ -186,10 +192,15 @@ void importFullyConnected(OpContext &c) {
   }
   if (dims.size() != 2 || dims[1] != weights[1])
     x = c.reshape(x, {-1, weights[1]});
-  std::vector<Value> inputs = {x, c.filter(1, {1, 0})};
-  if (c.hasInput(2))
-    inputs.push_back(c.bias(2));
-  Value made = c.node("Gemm", inputs);
+  Value made;
+  if (hasDynamicRange(c)) {
+    made = multiplyBytes(c, x);
+  } else {
+    std::vector<Value> inputs = {x, c.filter(1, {1, 0})};
+    if (c.hasInput(2))
+      inputs.push_back(c.bias(2));
+    made = c.node("Gemm", inputs);
+  }
   made = c.activate(made, p ? p->activation() : fb::Activation::NONE);
   if (result.size() != 2) {
     Dims shape(result.size(), 0);

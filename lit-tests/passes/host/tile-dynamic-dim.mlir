@@ -273,3 +273,21 @@ module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64
     return %x : tensor<10007x10007xf32>
   }
 }
+
+// -----
+
+// Sums of products of bytes carry the dim, as those of floats do.
+// CHECK-LABEL: func.func private @tile_8(%{{.*}}: tensor<8x4x4x4xui8>
+// CHECK: graph.integer_conv {{.*}} -> tensor<8x6x4x4xi32>
+// CHECK: graph.integer_fully_connected {{.*}} -> tensor<8x5xi32>
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%x: tensor<10007x4x4x4xui8>) -> tensor<10007x5xi32> {
+    %w = graph.constant dense<1> : tensor<6x4x3x3xi8>
+    %v = graph.constant dense<1> : tensor<5x96xi8>
+    %c = graph.integer_conv %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<10007x4x4x4xui8>, tensor<6x4x3x3xi8>) -> tensor<10007x6x4x4xi32>
+    %b = graph.cast %c : (tensor<10007x6x4x4xi32>) -> tensor<10007x6x4x4xui8>
+    %f = graph.reshape %b : (tensor<10007x6x4x4xui8>) -> tensor<10007x96xui8>
+    %l = graph.integer_fully_connected %f, %v {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<10007x96xui8>, tensor<5x96xi8>) -> tensor<10007x5xi32>
+    return %l : tensor<10007x5xi32>
+  }
+}

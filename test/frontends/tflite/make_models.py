@@ -278,6 +278,21 @@ def add_networks():
     network = tf.keras.Model(image, layers.Softmax()(x))
     for form in ("float", "dynamic", "f16", "int8", "int8io", "uint8io", "int16"):
         case("cnn_" + form, network, real(1, 16, 16, 3), form=form)
+    # Items of a batch whose ranges differ, with and without negative values.
+    draws = np.random.default_rng(11)
+    weights = [draws.uniform(-1, 1, shape).astype("f4")
+               for shape in ((3, 3, 16, 16), (1, 1, 16, 80), (3, 3, 80, 16), (16, 80))]
+
+    def scaled_items(x):
+        x = nn.relu(nn.conv2d(x, weights[0], 1, "SAME"))
+        x = nn.relu(nn.conv2d(x, weights[1], 1, "VALID"))
+        x = nn.conv2d(nn.max_pool2d(x, 2, 2, "SAME"), weights[2], 2, "SAME")
+        x = tf.reduce_mean(x, (1, 2)) @ weights[3]
+        return x / tf.reduce_max(tf.abs(x), 1, keepdims=True)
+
+    items = draws.uniform(-1, 1, (3, 8, 8, 16)).astype("f4") * np.float32([1, 50, .02]).reshape(3, 1, 1, 1)
+    case("dynamic_items", scaled_items, items, form="dynamic")
+    case("open_dynamic_items", scaled_items, items, form="dynamicopen")
     # Dilated convolutions of a batch of any size, which the converter surrounds by moves to batches.
     case("open_dilated", lambda x: nn.relu(nn.conv2d(nn.conv2d(x, filters, 1, "SAME", dilations=2),
                                                      filters, 1, "VALID", dilations=(1, 2))),
@@ -426,7 +441,7 @@ def add_single():
 
 
 def convert(function, inputs, form):
-    """The bytes of a model. Forms: tables (made by the function), variables, float, open (a batch of any size), f16 and dynamic (weights), int8,
+    """The bytes of a model. Forms: tables (made by the function), variables, float, open (a batch of any size), f16, dynamic and dynamicopen (weights), int8,
     int8io and uint8io (also inputs and results), int16 and int16open (activations); sparse, sparsef16 and sparseint8
     store weights without their zeros."""
     if form == "tables":
