@@ -8,6 +8,7 @@
 #include "passes/npu/schedule/JoinChoice.h"
 #include "tuning/Trial.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -155,11 +156,24 @@ std::vector<bool> findHostKernels(const PlacementCandidate &candidate, const Aut
   using kernel::MinCut;
   MinCut cut;
   std::vector<int> nodes;
+  llvm::StringMap<int> nodeOfName;
   // The source is the NPU: a kernel on its side pays for its program.
   for (const ChargedKernel &charged : candidate.kernels) {
     const driver::PlacedKernel &kernel = charged.kernel;
-    const int node = cut.addNode();
+    // A rule moves all kernels that compute a node. On the host they are few: an LSTM, of which
+    // the NPU has some for each step, is one, so that launches count once.
+    const auto known = llvm::find_if(kernel.nodes, [&](const std::string &name) {
+      return kernel.onNpu && nodeOfName.count(name);
+    });
+    const bool isPart = known != kernel.nodes.end();
+    const int node = isPart ? nodeOfName[*known] : cut.addNode();
     nodes.push_back(node);
+    if (kernel.onNpu)
+      for (const std::string &name : kernel.nodes)
+        if (const int other = nodeOfName.try_emplace(name, node).first->second; other != node) {
+          cut.addEdge(node, other, MinCut::kInfinite);
+          cut.addEdge(other, node, MinCut::kInfinite);
+        }
     // Without the names of its nodes no rule could move a kernel.
     const bool isFixed = kernel.isPinned || kernel.nodes.empty();
     if (!kernel.onNpu) {
@@ -168,19 +182,22 @@ std::vector<bool> findHostKernels(const PlacementCandidate &candidate, const Aut
     }
     cut.addEdge(node, MinCut::kSink, cutCost(charged.seconds));
     cut.addEdge(MinCut::kSource, node,
-                isFixed ? MinCut::kInfinite : cutCost(hostSeconds(kernel, costs.rates)));
+                isFixed ? MinCut::kInfinite
+                        : cutCost(hostSeconds(kernel, costs.rates) -
+                                  (isPart ? costs.rates.launchSeconds : 0)));
   }
   auto join = [&](int a, int b, double seconds) {
     cut.addEdge(a, b, cutCost(seconds));
     cut.addEdge(b, a, cutCost(seconds));
   };
   for (size_t i = 1; i < nodes.size(); ++i)
-    join(nodes[i - 1], nodes[i], costs.link.switchSeconds * switchWeight);
+    if (nodes[i - 1] != nodes[i])
+      join(nodes[i - 1], nodes[i], costs.link.switchSeconds * switchWeight);
   for (const driver::PlacedTensor &tensor : candidate.tensors) {
     auto nodeOf = [&](size_t position) {
       return position == driver::PlacedTensor::kHost ? MinCut::kSink : nodes[position];
     };
-    if (tensor.from == tensor.to)
+    if (nodeOf(tensor.from) == nodeOf(tensor.to))
       continue;
     // The CPU computes in f32 what the NPU has in f16.
     const bool isHalf =

@@ -120,6 +120,10 @@ std::string_view partOfKey(std::string_view key, unsigned index) {
   return key.substr(0, key.find('|'));
 }
 
+std::string withPass(std::string_view key, std::string_view pass) {
+  return std::string(pass) + std::string(key.substr(std::min(key.find('|'), key.size())));
+}
+
 bool Bank::read(std::string_view text, const std::string &name, std::string &error) {
   Bank added;
   for (size_t line = 1; !text.empty(); ++line) {

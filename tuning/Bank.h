@@ -77,6 +77,9 @@ private:
 /// Returns part `index` (0: pass, 1: target, 2: op, 3: operands, 4: hash) of a key.
 std::string_view partOfKey(std::string_view key, unsigned index);
 
+/// Returns the key of the decision of another pass on the same kernel.
+std::string withPass(std::string_view key, std::string_view pass);
+
 } // namespace atc::tuning
 
 #endif // OPENATC_TUNING_BANK_H

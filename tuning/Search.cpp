@@ -50,14 +50,44 @@ static bool isFixed(const Decision &decision) {
 Choices Search::withKnown(const Choices &candidate) const {
   Choices all = candidate;
   for (const auto &[key, choice] : defaults)
-    all.emplace(key, choice);
+    if (const std::string *own = ownChoice(candidate, key))
+      all.emplace(key, *own);
   return all;
 }
 
-void Search::learn(const TrialResult &result) {
-  for (const Decision &decision : result.decisions)
-    if (isFixed(decision))
+/// Returns the number of copies of buffers that a candidate has for the kernel of a tile; null
+/// where it is that of the pass, or where the key is not that of a tile.
+const std::string *Search::ownCopies(const Choices &candidate, const std::string &tileKey) const {
+  if (partOfKey(tileKey, 0) != "npu-select-tiles")
+    return nullptr;
+  const std::string key = withPass(tileKey, "npu-select-buffers");
+  const auto set = candidate.find(key), own = defaults.find(key);
+  const bool isOther =
+      set != candidate.end() && (own == defaults.end() || own->second != set->second);
+  return isOther ? &set->second : nullptr;
+}
+
+/// Returns what a pass decides by itself where the other choices are those of a candidate; null
+/// where no trial has shown it.
+const std::string *Search::ownChoice(const Choices &candidate, const std::string &key) const {
+  if (const std::string *copies = ownCopies(candidate, key)) {
+    auto found = tilesOfCopies.find({key, *copies});
+    return found == tilesOfCopies.end() ? nullptr : &found->second;
+  }
+  auto found = defaults.find(key);
+  return found == defaults.end() ? nullptr : &found->second;
+}
+
+/// Notes the decisions of a trial that its candidate has not set.
+void Search::learn(const TrialResult &result, const Choices &candidate) {
+  for (const Decision &decision : result.decisions) {
+    if (!isFixed(decision) || candidate.count(decision.key))
+      continue;
+    if (const std::string *copies = ownCopies(candidate, decision.key))
+      tilesOfCopies.try_emplace({decision.key, *copies}, decision.choice);
+    else
       defaults.emplace(decision.key, decision.choice);
+  }
 }
 
 std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, int64_t proposals) {
@@ -81,13 +111,8 @@ std::vector<TrialResult> Search::tryAll(const std::vector<Choices> &candidates, 
   for (std::thread &thread : threads)
     thread.join();
   used += count;
-  for (size_t i = 0; i < count; ++i) {
-    // A decision that the candidate itself has set says nothing about the default.
-    TrialResult own = results[i];
-    llvm::erase_if(own.decisions,
-                   [&](const Decision &decision) { return candidates[i].count(decision.key); });
-    learn(own);
-  }
+  for (size_t i = 0; i < count; ++i)
+    learn(results[i], candidates[i]);
   return results;
 }
 
@@ -162,9 +187,9 @@ Choices Search::tuned() const {
   Choices result;
   for (const auto &[key, choice] : choices) {
     const Decision *made = bestResult.find(key);
-    auto own = defaults.find(key);
+    const std::string *own = ownChoice(choices, key);
     // An entry that was not followed, or that says what would happen anyway, is of no use.
-    if (made && made->choice == choice && (own == defaults.end() || own->second != choice))
+    if (made && made->choice == choice && (!own || *own != choice))
       result.emplace(key, choice);
   }
   return result;
@@ -433,7 +458,7 @@ bool Search::run(const Choices &known) {
     heldResult = first;
   }
   firstApart = bestResult;
-  learn(firstApart);
+  learn(firstApart, {});
   if (!known.empty() && mayGoOn())
     resume(known);
   if (budget.tuneGroups && heldChoices.empty() && mayGoOn())
@@ -441,6 +466,11 @@ bool Search::run(const Choices &known) {
   // Joining must have a part of the budget, as kernels must where both are tuned, and as they must
   // again within joined launches.
   share = shareOfGroups();
+  if (budget.tuneTiles) {
+    share = budget.tuneGroups ? share : 0.35;
+    tuneCopies();
+    share = 1.5 * shareOfGroups();
+  }
   // Apart from each other, launches of interleaved groups only cost more.
   if (budget.tuneGroups && interleaves)
     tunePrefetch(*this);

@@ -89,12 +89,15 @@ public:
 
 private:
   Choices withKnown(const Choices &candidate) const;
-  void learn(const TrialResult &result);
+  const std::string *ownCopies(const Choices &candidate, const std::string &tileKey) const;
+  const std::string *ownChoice(const Choices &candidate, const std::string &key) const;
+  void learn(const TrialResult &result, const Choices &candidate);
   void resume(const Choices &known);
   void holdJoined();
   void holdFastest(std::vector<JoinedTrial> trials, JoinedTrial &fastest);
   void interleaveRanges(const Decision &groups, JoinedTrial &fastest);
   void tuneGroupsForJoining();
+  void tuneCopies();
   double costOf(const TrialResult &result) const;
   void joinLaunches();
   void tuneWithinLaunches();
@@ -121,6 +124,9 @@ private:
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find
   /// them again.
   Choices defaults;
+  /// The same of tiles of kernels with other numbers of copies of buffers than those of the pass:
+  /// by key and number.
+  std::map<std::pair<std::string, std::string>, std::string> tilesOfCopies;
   uint64_t used = 0;
 };
 

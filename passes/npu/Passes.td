@@ -318,8 +318,9 @@ def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {
     the cores share rows and columns. The model adds up each queue's cycles on
     the busiest core and takes the maximum, plus everything that cannot overlap.
     With `measure`, programs are built for the best tiles and timed on the
-    simulator, and the fastest is selected; the result is deterministic. A tile
-    that is already set is kept.
+    simulator, and the fastest is selected; the result is deterministic. These
+    programs have two copies of each buffer, or as many as the table of choices
+    has for `npu-select-buffers`. A tile that is already set is kept.
   }];
   let options = [
     Option<"fixed", "fixed", "std::string", "\"\"",

@@ -11,11 +11,13 @@ using namespace atc::tuning;
 
 namespace {
 
-/// Returns a kernel of `macs` products whose program takes `seconds` on the NPU.
+/// Returns a kernel of `macs` products whose program takes `seconds` on the NPU. It computes a node
+/// of its own.
 ChargedKernel kernelOf(double seconds, uint64_t macs, bool onNpu = true) {
   ChargedKernel charged;
   charged.kernel.onNpu = onNpu;
-  charged.kernel.nodes = {"node"};
+  static unsigned count = 0;
+  charged.kernel.nodes = {"node" + std::to_string(count++)};
   charged.kernel.macs = macs;
   charged.kernel.operations = 2 * macs;
   charged.seconds = seconds;
@@ -65,6 +67,35 @@ TEST_CASE("an island between host kernels moves to the CPU, a large one stays") 
   }
   SECTION("dearer switches move more") {
     CHECK(findHostKernels(candidate, costs(), 1e6) == std::vector<bool>(5, true));
+  }
+}
+
+TEST_CASE("kernels of one node move together, and are launched once on the host") {
+  const AutoPlacement charges = costs();
+  PlacementCandidate candidate;
+  // The steps of an LSTM: each takes less time than a launch on the host.
+  candidate.kernels = {kernelOf(1e-4, 1'000'000'000)};
+  for (int step = 0; step < 100; ++step) {
+    candidate.kernels.push_back(kernelOf(charges.rates.launchSeconds * 0.9, 10));
+    candidate.kernels.back().kernel.nodes = {"lstm"};
+  }
+  std::vector<bool> expected(101, true);
+  expected.front() = false;
+  CHECK(findHostKernels(candidate, charges, 1) == expected);
+  SECTION("kernels of nodes of their own do not") {
+    for (size_t i = 1; i < candidate.kernels.size(); ++i)
+      candidate.kernels[i].kernel.nodes = {"step" + std::to_string(i)};
+    CHECK(findHostKernels(candidate, charges, 1) == std::vector<bool>(101, false));
+  }
+  SECTION("a kernel of two nodes ties them") {
+    candidate.kernels.push_back(kernelOf(1e-4, 1'000'000'000));
+    candidate.kernels.back().kernel.nodes = {"large", "lstm"};
+    candidate.kernels.front().kernel.nodes = {"large"};
+    CHECK(findHostKernels(candidate, charges, 1) == std::vector<bool>(102, false));
+  }
+  SECTION("and stay where one of them is pinned") {
+    candidate.kernels[50].kernel.isPinned = true;
+    CHECK(findHostKernels(candidate, charges, 1) == std::vector<bool>(101, false));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "passes/npu/contraction/TileChoice.h"
 #include "passes/npu/schedule/JoinChoice.h"
+#include "tuning/CopyMoves.h"
 #include "tuning/GroupMoves.h"
 #include "tuning/JoinMoves.h"
 #include "tuning/TileMoves.h"
@@ -162,4 +163,44 @@ TEST_CASE("every change of boxes is another percentage within limits") {
   CHECK(largest <= 1600);
   CHECK(largest > 200);
   CHECK(moveBox("x", draw).empty());
+}
+
+TEST_CASE("copies of buffers are set for a range of layers, whose tiles are selected again") {
+  const std::string a = "npu-select-buffers|S|npu.matmul|1xf16|0a",
+                    b = "npu-select-buffers|S|kernel.map|1xf16|0b",
+                    tile = "npu-select-tiles|S|npu.matmul|1xf16|0a";
+  CHECK(withPass(a, "npu-select-tiles") == tile);
+  TrialResult apart;
+  apart.done = true;
+  apart.launches = {{"x", 60, false, {}}, {"y", 40, false, {}}, {"z", 100, false, {}}};
+  apart.decisions = {{b, "2", {}, {1}},
+                     {a, "2", {}, {0, 2}},
+                     {tile, "16", {}, {0, 2}},
+                     {"npu-split-batch|S|main||0c", "3/1", {}, {}}};
+  const Choices base = {{tile, "16"}, {"npu-split-batch|S|main||0c", "3/1"}};
+
+  Choices all = base;
+  REQUIRE(setCopies(all, apart, "4"));
+  CHECK(all == Choices{{a, "4"}, {b, "4"}, {"npu-split-batch|S|main||0c", "3/1"}});
+  // The second launch begins at 0.3 of the time.
+  Choices some = base;
+  REQUIRE(setCopies(some, apart, "3", 0.3, 0.5));
+  CHECK(some == Choices{{b, "3"}, {tile, "16"}, {"npu-split-batch|S|main||0c", "3/1"}});
+  CHECK(!setCopies(some, apart, "3", 0.5, 1));
+
+  // The product gains with 4 copies, the map loses; a trial that failed does not count.
+  auto trialOf = [&](const std::string &copies, double product, double map) {
+    TrialResult trial = apart;
+    trial.launches = {{"x", product, false, {}}, {"y", map, false, {}}, {"z", product, false, {}}};
+    trial.decisions = {{b, copies, {}, {1}}, {a, copies, {}, {0, 2}}};
+    return trial;
+  };
+  Choices three = base;
+  setCopies(three, apart, "3");
+  std::vector<TrialResult> trials = {trialOf("3", 79, 45), trialOf("4", 70, 41)};
+  CHECK(fastestCopies(base, apart, {three, all}, trials) ==
+        Choices{{a, "4"}, {"npu-split-batch|S|main||0c", "3/1"}});
+  trials[1].done = false;
+  CHECK(fastestCopies(base, apart, {three, all}, trials).at(a) == "3");
+  CHECK(fastestCopies(base, apart, {}, {}) == base);
 }

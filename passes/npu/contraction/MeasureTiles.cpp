@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace atc::npu {
 
-std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
+std::optional<double> measureTile(func::FuncOp function, const Tile &tile, int64_t copies) {
   SocTable soc = socOf(function);
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   if (auto outside = function->getParentOfType<ModuleOp>())
@@ -37,7 +37,9 @@ std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
   }
   PassManager pm(function.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
-  buildNpuProgramPipeline(pm);
+  NpuProgramOptions options;
+  options.maxBuffers = copies;
+  buildNpuProgramPipeline(pm, options);
   if (failed(expanded) || failed(pm.run(*module)))
     return std::nullopt;
   FailureOr<Program> program = encodeProgram(*module->getOps<ir::ProgramOp>().begin());

@@ -10,9 +10,9 @@ namespace atc::npu {
 
 /// Returns the cycles of a kernel function (npu.conv2d or npu.matmul) with this tile: builds its
 /// program separately, runs the program pipeline and simulates it on the SoC, as one launch of a
-/// chain and with everything in L2 that fits there. Nothing if it cannot be run. The result is
-/// deterministic.
-std::optional<double> measureTile(mlir::func::FuncOp function, const Tile &tile);
+/// chain and with everything in L2 that fits there, with at most `copies` copies of each buffer.
+/// Nothing if it cannot be run. The result is deterministic.
+std::optional<double> measureTile(mlir::func::FuncOp function, const Tile &tile, int64_t copies);
 
 } // namespace atc::npu
 

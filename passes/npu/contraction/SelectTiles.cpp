@@ -45,7 +45,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
   }
 
   /// The model's best plan, or the fastest of several of its best on the simulator.
-  std::optional<Plan> choose(const Contraction &contraction, const SocTable &soc) {
+  std::optional<Plan> choose(const Contraction &contraction, const SocTable &soc, int64_t copies) {
     std::vector<Plan> plans = selectPlans(contraction, soc, std::max<int64_t>(measure, 1));
     if (plans.empty())
       return std::nullopt;
@@ -57,7 +57,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
       instructions += instructionsOf(contraction, plans[i]);
       if (instructions > kMaxInstructions)
         break;
-      std::optional<double> cycles = measureTile(getOperation(), plans[i].tile);
+      std::optional<double> cycles = measureTile(getOperation(), plans[i].tile, copies);
       if (!cycles || (min && *cycles >= min))
         continue;
       min = *cycles;
@@ -99,7 +99,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     if (errorText.empty() && fixed.empty())
       plan = choice.given(contraction);
     if (errorText.empty() && !plan) {
-      plan = fixed.empty() ? choose(contraction, soc)
+      plan = fixed.empty() ? choose(contraction, soc, choice.copies())
                            : fixedPlan(contraction, soc, sizes[0], sizes[1], sizes[2]);
       if (!plan)
         errorText = "no tile of it fits into the buffers";

@@ -5,6 +5,7 @@
 
 #include "passes/Choices.h"
 #include "passes/npu/contraction/TileCosts.h"
+#include "passes/npu/program/BufferChoice.h"
 #include <array>
 
 using namespace mlir;
@@ -54,7 +55,7 @@ TileChoice::TileChoice(func::FuncOp function, Operation *op, const SocTable &soc
     : function(function), op(op), soc(soc), pass(pass) {
   if (!usesChoices(function))
     return;
-  const std::string identity = identify(op, writeSocOfKernels(soc));
+  identity = identify(op, writeSocOfKernels(soc));
   function->setAttr(kKernelAttr, StringAttr::get(op->getContext(), identity));
   key = choiceKey(pass, soc.name, identity);
 }
@@ -75,6 +76,15 @@ std::optional<Plan> TileChoice::given(const Contraction &contraction) const {
     return plan;
   reportUnfit(op, key, *text, plan.errorText);
   return std::nullopt;
+}
+
+int64_t TileChoice::copies() const {
+  if (key.empty())
+    return kOwnCopies;
+  // What is no number of copies is reported by the pass that follows it.
+  std::optional<StringRef> text =
+      givenChoice(function, choiceKey("npu-select-buffers", soc.name, identity));
+  return (text ? parseCopies(*text) : std::nullopt).value_or(kOwnCopies);
 }
 
 void TileChoice::note(const Contraction &contraction, const Plan &plan) const {

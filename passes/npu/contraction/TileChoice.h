@@ -23,6 +23,9 @@ public:
   /// Returns the plan for the tile that the table has; nothing where it has none or where that is
   /// not possible, which is a warning.
   std::optional<Plan> given(const Contraction &contraction) const;
+  /// Returns the maximum number of copies of each buffer that the kernel will have: what the table
+  /// has for npu-select-buffers, else that pass's own. The best tile depends on it.
+  int64_t copies() const;
   /// Notes the tile that was selected, and the cost model's next ones where they are wanted.
   void note(const Contraction &contraction, const Plan &plan) const;
 
@@ -31,7 +34,7 @@ private:
   mlir::Operation *op;
   const SocTable &soc;
   llvm::StringRef pass;
-  std::string key; ///< empty: nobody uses choices
+  std::string identity, key; ///< empty: nobody uses choices
 };
 
 } // namespace atc::npu

@@ -4,6 +4,7 @@
 #include "passes/Choices.h"
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/program/BufferChoice.h"
 #include "passes/npu/program/LocalMemory.h"
 #include "passes/npu/program/ProgramTime.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -75,12 +76,13 @@ private:
       return maxBuffers;
     const std::string key = choiceKey(getArgument(), program.getSoc(), identity);
     int64_t max = maxBuffers;
-    if (std::optional<StringRef> given = givenChoice(program, key))
-      if (given->getAsInteger(10, max) || max < 1 || max > kFlagIds) {
+    if (std::optional<StringRef> given = givenChoice(program, key)) {
+      if (std::optional<int64_t> copies = parseCopies(*given))
+        max = *copies;
+      else
         reportUnfit(program, key, *given,
                     "it must be a number of copies from 1 to " + Twine(kFlagIds));
-        max = maxBuffers;
-      }
+    }
     SmallVector<std::string> proposals;
     if (wantedProposals(program))
       for (int64_t copies = 1; copies <= 4; ++copies)

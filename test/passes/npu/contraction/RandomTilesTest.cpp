@@ -5,7 +5,8 @@
 // bits, without hazards, in any order that the queues may take: those of plain loops for
 // contractions, which have small whole numbers, whose sums are exact in every order, and those of
 // its own choice for other kernels. OPENATC_NIGHTLY=1 draws 12,000 cases and NPU_TILES_CASES=n that
-// many, whose numbers it prints as an object of JSON; NPU_TILES_SEED=n runs the one of a seed.
+// many, whose numbers it prints as an object of JSON; NPU_TILES_SEED=n runs the one of a seed, with
+// NPU_TILES_CASES the cases from that seed on.
 
 #include "passes/npu/contraction/TileChoice.h"
 #include "passes/npu/contraction/TileCosts.h"
@@ -291,8 +292,8 @@ TEST_CASE("drawn tiles and boxes compute the same bits without hazards") {
   const char *only = std::getenv("NPU_TILES_SEED");
   const uint32_t firstSeed = only ? uint32_t(std::strtoul(only, nullptr, 10)) : 0;
   const char *cases = std::getenv("NPU_TILES_CASES");
-  const uint32_t seedCount = only    ? 1
-                             : cases ? uint32_t(std::strtoul(cases, nullptr, 10))
+  const uint32_t seedCount = cases  ? uint32_t(std::strtoul(cases, nullptr, 10))
+                             : only ? 1
                              : std::getenv("OPENATC_NIGHTLY") ? 12'000
                                                               : 300;
   Counts counts;
@@ -314,7 +315,7 @@ TEST_CASE("drawn tiles and boxes compute the same bits without hazards") {
   }
   // Nearly all contractions have a possible tile among those drawn.
   CHECK(counts.tiles + counts.boxes >= seedCount * 9 / 10);
-  CHECK((only || (counts.tiles > seedCount / 4 && counts.boxes > seedCount / 4)));
+  CHECK((seedCount < 100 || (counts.tiles > seedCount / 4 && counts.boxes > seedCount / 4)));
   if (cases)
     std::cout << "{\"cases\": " << seedCount << ", \"tiles\": " << counts.tiles
               << ", \"boxes\": " << counts.boxes << ", \"other_steps\": " << counts.otherSteps
