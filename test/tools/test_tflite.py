@@ -131,6 +131,16 @@ def test_weights_in_bytes_multiply_bytes(tmp_path, name):
     assert np.abs(files[""][1] - files["force_fp32"][1]).max() > 1e-5
 
 
+def test_a_bias_that_does_not_fit_bytes_is_refused(tmp_path):
+    """A convolution of dynamic range, tensors 14 and 8, gets the bias of another one."""
+    data, inputs = FILES["cnn_dynamic.tflite"], struct.pack("<4i", 3, 14, 8, 2)
+    assert data.count(inputs) == 1
+    model = tmp_path / "m.tflite"
+    model.write_bytes(data.replace(inputs, struct.pack("<4i", 3, 14, 8, 3)))
+    code, out, _ = atc(tmp_path, model)
+    assert code and "E14001" in out and "its bias has 8 values, expected 16" in out, out
+
+
 def test_a_function_of_other_elements_is_refused(tmp_path):
     """The body of a scatter, a sum of its inputs 0 and 1, becomes one of input 0 alone."""
     data, pair = FILES["hlo_scatter_add.tflite"], struct.pack("<3i", 2, 0, 1)

@@ -114,7 +114,16 @@ Value toReal(OpContext &c, Value sums, const Bytes &bytes, const Dims &dims) {
       scales.size() == 1 ? c.scalar(factors.front()) : c.reshape(c.floats(factors), dims);
   Value real = c.node("Mul", {c.cast(sums, onnx::TensorProto::FLOAT), bytes.range});
   real = c.node("Mul", {real, factor});
-  return c.hasInput(2) ? c.node("Add", {real, c.reshape(c.bias(2), dims)}) : real;
+  if (!c.hasInput(2))
+    return real;
+  // One value would broadcast.
+  const int64_t outputs = c.dims(1)[0];
+  int64_t count = 1;
+  for (const int64_t dim : c.dims(2))
+    count *= dim;
+  if (count != outputs)
+    c.fail("its bias has " + llvm::Twine(count) + " values, expected " + llvm::Twine(outputs));
+  return c.node("Add", {real, c.reshape(c.bias(2), dims)});
 }
 
 } // namespace
