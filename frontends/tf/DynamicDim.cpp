@@ -3,6 +3,7 @@
 
 #include "frontends/tf/DynamicDim.h"
 
+#include "frontends/tf/GraphImporter.h"
 #include "frontends/tf/NodeDefs.h"
 #include "frontends/tf/TensorName.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -212,6 +213,26 @@ SizeNode sizeNodeOf(const pb::NodeDef &node, ArrayRef<Value> inputs) {
                             : bounds->steps;
   };
   return {kind, inputs, parameter};
+}
+
+void GraphImporter::makeWithPlaceholder(pb::NodeDef &node) {
+  SmallVector<Value> inputs;
+  for (const std::string &input : node.input())
+    if (TensorName tensor = TensorName::parse(input); !tensor.isControl)
+      inputs.push_back(lookup(tensor));
+  const SizeNode sizes = sizeNodeOf(node, inputs);
+  std::string why = placeholder->whyRefused(sizes);
+  if (why.empty()) {
+    makeOutputs(node);
+    if (diags->hasErrors())
+      return;
+    SmallVector<Value> made;
+    for (TensorName output{node.name()}; Value value = lookup(output); ++output.index)
+      made.push_back(value);
+    why = placeholder->whyUnsound(sizes, made);
+  }
+  if (!why.empty())
+    diags->error("E14001", describeNode(node) + ": " + why);
 }
 
 } // namespace atc::tf_import

@@ -8,7 +8,6 @@
 #include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/tf/Branches.h"
-#include "frontends/tf/DynamicDim.h"
 #include "frontends/tf/LoopImporter.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -112,22 +111,6 @@ bool GraphImporter::resolveOutputs() {
   if (outputs.empty())
     diags->error("E16004", "the graph has no node that could be its output; --out_nodes names one");
   return !outputs.empty();
-}
-
-bool GraphImporter::resolveCuts() {
-  unsigned before = diags->numErrors();
-  for (const std::string &text : options.inputNodes) {
-    TensorName tensor = TensorName::parse(text);
-    if (!nodes.contains(tensor.node))
-      diags->error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes" +
-                                 didYouMean(tensor.node.str(), nodeNames()));
-    else if (tensor.index != 0)
-      diags->error("E10017", "--input_nodes=\"" + text +
-                                 "\": only output 0 of a node can become an input of the model");
-    else
-      cuts.insert(tensor.node);
-  }
-  return diags->numErrors() == before;
 }
 
 void GraphImporter::findConditions() {
@@ -414,26 +397,6 @@ void GraphImporter::importNodes(ArrayRef<pb::NodeDef *> list) {
     else if (!definesHere(TensorName{node->name()}))
       importLoop(*this, *loop);
   }
-}
-
-void GraphImporter::makeWithPlaceholder(pb::NodeDef &node) {
-  SmallVector<Value> inputs;
-  for (const std::string &input : node.input())
-    if (TensorName tensor = TensorName::parse(input); !tensor.isControl)
-      inputs.push_back(lookup(tensor));
-  const SizeNode sizes = sizeNodeOf(node, inputs);
-  std::string why = placeholder->whyRefused(sizes);
-  if (why.empty()) {
-    makeOutputs(node);
-    if (diags->hasErrors())
-      return;
-    SmallVector<Value> made;
-    for (TensorName output{node.name()}; Value value = lookup(output); ++output.index)
-      made.push_back(value);
-    why = placeholder->whyUnsound(sizes, made);
-  }
-  if (!why.empty())
-    diags->error("E14001", describeNode(node) + ": " + why);
 }
 
 void GraphImporter::importNode(pb::NodeDef &node) {

@@ -41,6 +41,22 @@ void GraphImporter::inferCutTypes() {
   }
 }
 
+bool GraphImporter::resolveCuts() {
+  unsigned before = diags->numErrors();
+  for (const std::string &text : options.inputNodes) {
+    TensorName tensor = TensorName::parse(text);
+    if (!nodes.contains(tensor.node))
+      diags->error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes" +
+                                 didYouMean(tensor.node.str(), nodeNames()));
+    else if (tensor.index != 0)
+      diags->error("E10017", "--input_nodes=\"" + text +
+                                 "\": only output 0 of a node can become an input of the model");
+    else
+      cuts.insert(tensor.node);
+  }
+  return diags->numErrors() == before;
+}
+
 /// Returns false after an error. Where the rank is not known `type` is null; inputs whose
 /// shape is not fixed are added to `dynamic`.
 bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
