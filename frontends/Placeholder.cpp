@@ -301,9 +301,9 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
   // Of a value that has lost a dynamic dim, any dim may depend on it in any way.
   const bool isDerived =
       llvm::any_of(inputs, [&](Value input) { return input && derived.contains(input); });
-  unsigned most = 0;
+  unsigned maxGrowing = 0;
   for (Value input : inputs)
-    most = std::max(most, numGrowing(input));
+    maxGrowing = std::max(maxGrowing, numGrowing(input));
   auto isGrowingConstant = [&](Value value) {
     return value && grows(value) && matchPattern(value, m_Constant());
   };
@@ -315,7 +315,7 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
     if (!output)
       continue;
     if (!matchPattern(output, m_Constant(&attr))) {
-      if (isDerived || numGrowing(output) < most)
+      if (isDerived || numGrowing(output) < maxGrowing)
         derived.insert(output);
       continue;
     }
@@ -345,7 +345,7 @@ std::string PlaceholderRules::whyUnsound(const SizeNode &node, ArrayRef<Value> o
     const bool isNarrow = attr.getElementType().getIntOrFloatBitWidth() < 32;
     if (!numbers || (isNarrow && node.kind != "Equal"))
       return "computes with the size of a dynamic dim";
-    if (node.kind == "Size" && most > 0 && !isMultiple(numbers->front()))
+    if (node.kind == "Size" && maxGrowing > 0 && !isMultiple(numbers->front()))
       return "counts more elements than its type can hold";
     if (llvm::any_of(*numbers, [&](int64_t number) { return isMultiple(number); }))
       sizes.insert(output);

@@ -291,9 +291,9 @@ aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize,
                 !scaleArray   ? "scaleArray"
                 : !quantParam ? "quantParam"
                               : "quantParamSize");
-  constexpr uint64_t most = uint64_t{1} << 58;
-  if (scaleSize < 1 || scaleSize > most || !offsetArray != !offsetSize ||
-      (offsetSize > 1 && scaleSize > 1 && offsetSize != scaleSize) || offsetSize > most)
+  constexpr uint64_t maxSize = uint64_t{1} << 58;
+  if (scaleSize < 1 || scaleSize > maxSize || !offsetArray != !offsetSize ||
+      (offsetSize > 1 && scaleSize > 1 && offsetSize != scaleSize) || offsetSize > maxSize)
     return fail(aclnnIsInvalid, __func__,
                 "scaleSize %llu must be 1 or more, and offsetSize %llu 0 without offsets, 1, or as "
                 "many",

@@ -76,6 +76,7 @@ struct GraphState {
   size_t subgraph;
   std::vector<std::string> names; ///< of the tensors that are known; empty for others
   llvm::StringMap<std::string> dequantized = {}; ///< real values, by the names of the integers
+  llvm::DenseMap<int32_t, const fb::Operator *> producers{}; ///< by tensor, so far
 };
 
 /// Gives the importer of an operator its parameters and inputs, and the means to make nodes. After

@@ -366,6 +366,8 @@ private:
     if (context.failed())
       return false;
     row->import(context);
+    for (unsigned i = 0; i < context.numOutputs(); ++i)
+      state.producers[op.outputs()->Get(i)] = &op;
     for (unsigned i = 0; i < context.numOutputs() && state.subgraph == 0; ++i)
       made.insert(op.outputs()->Get(i));
     return !context.failed();

@@ -228,10 +228,10 @@ void importBitShift(NodeContext &n) {
     return n.failInput(0, "must hold unsigned integers");
   // Powers are looked up one by one, and a shift to the right divides by them; the host kernel
   // shifts whole vectors.
-  constexpr int64_t mostLookedUp = 256;
+  constexpr int64_t maxLookedUp = 256;
   if (!amount.getDefiningOp<graph::ConstantOp>() &&
-      cast<RankedTensorType>(amount.getType()).getNumElements() > mostLookedUp)
-    return n.failInput(1, "must be a constant, or at most " + Twine(mostLookedUp) + " elements");
+      cast<RankedTensorType>(amount.getType()).getNumElements() > maxLookedUp)
+    return n.failInput(1, "must be a constant, or at most " + Twine(maxLookedUp) + " elements");
   unsigned width = element.getWidth();
   SmallVector<APInt> powers;
   for (unsigned bit = 0; bit < width; ++bit)

@@ -165,7 +165,7 @@ bool hasKnownSizes(NodeContext &n) {
                         n.shape(image)[0] != 0 && size.getDefiningOp<graph::ConstantOp>());
 }
 
-/// The most pixels of an axis whose weights become a matrix.
+/// The max number of pixels of an axis whose weights become a matrix.
 constexpr int64_t maxAxis = 1 << 13;
 
 /// Returns an image [N, H, W, C] of floats with a product along H and one along W.
@@ -206,7 +206,7 @@ template <AxisWeights (*axis)(int64_t, int64_t, bool, bool)> void importByAxes(N
                          axis(size[1], shape[2], alignCorners, halfPixel)));
 }
 
-/// The least and greatest size of an axis whose matrix is made.
+/// Whether the matrix of an axis of this size is made.
 bool isAxisSize(int64_t size) { return size >= 1 && size <= maxAxis; }
 
 /// Fails unless the input at `index` is an image [N, H, W, C] whose height and width are known.

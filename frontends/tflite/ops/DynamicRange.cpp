@@ -28,20 +28,13 @@ fb::Activation fusedActivation(const fb::Operator &op, fb::BuiltinOperator code)
   }
 }
 
-const fb::Operator *findProducer(const OpContext &c, int32_t tensor) {
-  for (const fb::Operator *op : *c.model.reader.subgraph(c.graph.subgraph).operators())
-    if (op->outputs() && llvm::is_contained(*op->outputs(), tensor))
-      return op;
-  return nullptr;
-}
-
 /// Reports whether no element of a tensor is negative, judged by the operators that make it.
 bool isNotNegative(const OpContext &c, int32_t tensor) {
   using enum fb::BuiltinOperator;
   // What only moves elements or averages them, one behind the other.
   constexpr int kMaxSteps = 8;
   for (int step = 0; step < kMaxSteps; ++step) {
-    const fb::Operator *op = findProducer(c, tensor);
+    const fb::Operator *op = c.graph.producers.lookup(tensor);
     if (!op)
       return false;
     const fb::BuiltinOperator code = c.model.reader.code(*op);
@@ -90,13 +83,13 @@ Bytes roundToBytes(OpContext &c, Value x, int64_t rank) {
   result.zeroPoint = c.constant(type, {}, llvm::StringRef("\0", 1));
   // Zeros alone have the bytes 0 with any scale.
   constexpr float kMinRange = 1e-30F;
-  Value most = isUnsigned ? x : c.node("Abs", {x});
+  Value largest = isUnsigned ? x : c.node("Abs", {x});
   // The pixels first, in whatever order the channels are stored.
   const OnnxAttributes keep = {{"keepdims", int64_t(1)}};
   if (rank == 4)
-    most = c.node("ReduceMax", {most, c.ints({2, 3})}, keep);
-  most = c.node("ReduceMax", {most, c.ints({1})}, keep);
-  result.range = c.node("Max", {most, c.scalar(kMinRange)});
+    largest = c.node("ReduceMax", {largest, c.ints({2, 3})}, keep);
+  largest = c.node("ReduceMax", {largest, c.ints({1})}, keep);
+  result.range = c.node("Max", {largest, c.scalar(kMinRange)});
   Value inverse = c.node("Div", {c.scalar(result.levels), result.range});
   result.values =
       c.node("QuantizeLinear", {c.node("Mul", {x, inverse}), c.scalar(1), result.zeroPoint});
