@@ -79,7 +79,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   if (source.format == ModelFormat::Air)
     return importAir(source.path, options, context, diagnostics);
   options.makeTiles = tiles;
-  options.multipliesBytes = source.roundsToBytes && target.roundsToBytes();
+  options.roundsToBytes = source.roundsToBytes && target.roundsToBytes();
   if (source.format == ModelFormat::TfLite)
     return importTfLite(source.path, options, context, diagnostics);
   if (source.bytes)

@@ -84,7 +84,7 @@ static double maxSizeOf(Value value) {
   return static_cast<double>(width > 32 ? INT64_MAX : INT32_MAX);
 }
 
-/// Whether inputs that hold sizes stand where they keep their meaning.
+/// Returns why inputs that hold sizes stand where they lose their meaning; empty where they do not.
 std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
   const StringRef op = node.kind;
   const ArrayRef<Value> inputs = node.inputs;
@@ -212,8 +212,8 @@ Value PlaceholderRules::foldPositions(const SizeNode &node, Value value) const {
   return folded ? folded : value;
 }
 
-/// Whether share n of `value` along `dim` is the first one and n steps, none of which is computed
-/// from the size: 0, 1, 2 ... and what linear arithmetic makes of it.
+/// Returns whether share n of `value` along `dim` is the first one and n steps, none of which is
+/// computed from the size: 0, 1, 2 ... and what linear arithmetic makes of it.
 bool PlaceholderRules::hasEqualSteps(ElementsAttr value, int64_t dim) const {
   if (!isa<IntegerType>(value.getElementType()) || value.getNumElements() > maxPositions)
     return false;
@@ -232,7 +232,8 @@ bool PlaceholderRules::hasEqualSteps(ElementsAttr value, int64_t dim) const {
   return true;
 }
 
-/// Whether inputs with positions stand where they keep their meaning for any size.
+/// Returns why inputs with positions stand where they lose their meaning for some size; empty where
+/// they do not.
 std::string PlaceholderRules::whyNoPosition(const SizeNode &node) const {
   const StringRef op = node.kind;
   if (op == "Shape" || op == "Size")

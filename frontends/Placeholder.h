@@ -23,8 +23,6 @@
 
 namespace atc {
 
-class Diagnostics;
-
 struct DynamicDim {
   std::string name;        ///< as the model calls it; "?" where it has no name
   int64_t size = 0;        ///< the placeholder

@@ -15,9 +15,9 @@ namespace atc::tuning {
 bool setCopies(Choices &candidate, const TrialResult &apart, const std::string &copies,
                double begin = 0, double end = 1);
 
-/// Gives each kernel what it has in the trial in which it takes least: what `base` has, or what
-/// one of the candidates has. `trials` are those of the candidates; those that are not done do not
-/// count. Returns the result on top of `base`.
+/// Returns `base` with the copies of each kernel that were the fastest for it: its own, or those of
+/// one of the candidates. `trials` are those of the candidates; those that are not done do not
+/// count.
 Choices fastestCopies(const Choices &base, const TrialResult &apart,
                       const std::vector<Choices> &candidates,
                       const std::vector<TrialResult> &trials);

@@ -124,8 +124,8 @@ private:
   /// The decisions that passes make by themselves, by key: a trial that is given them need not find
   /// them again.
   Choices defaults;
-  /// The same of tiles of kernels with other numbers of copies of buffers than those of the pass:
-  /// by key and number.
+  /// The tiles that passes select by themselves for other numbers of copies of buffers than their
+  /// own, by key of the tile and number of copies.
   std::map<std::pair<std::string, std::string>, std::string> tilesOfCopies;
   uint64_t used = 0;
 };

@@ -252,6 +252,9 @@ ACLNN_RUN(QuantMatmulV4)
 ACLNN_SCALED_PRODUCT(QuantMatmulV5, false)
 ACLNN_SCALED_PRODUCT(QuantMatmulWeightNz, true)
 
+/// Marks a word of quantization parameters whose low half is a float.
+constexpr uint64_t kFloatMark = uint64_t{1} << 46;
+
 static aclnnStatus packedScales(const char *name, const aclTensor *scale, const aclTensor *offset,
                                 int64_t roundMode, const aclTensor *out, uint64_t *size,
                                 aclOpExecutor **executor) {
@@ -275,7 +278,7 @@ static aclnnStatus packedScales(const char *name, const aclTensor *scale, const 
                   const bool isFinite = (bits & 0x7F800000) != 0x7F800000;
                   if (roundMode == 1 && isFinite)
                     bits += 0xFFF + (bits >> 13 & 1); // to the nearest, ties to even
-                  reinterpret_cast<uint64_t *>(at[1])[i] = (bits & 0xFFFFE000) | uint64_t{1} << 46;
+                  reinterpret_cast<uint64_t *>(at[1])[i] = (bits & 0xFFFFE000) | kFloatMark;
                 }
                 return ACL_SUCCESS;
               });
@@ -306,7 +309,7 @@ aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize,
     return fail(aclnnRuntimeError, __func__, "there is no memory for %llu words",
                 (unsigned long long)size);
   for (uint64_t i = 0; i < count; ++i) {
-    words[i] = std::bit_cast<uint32_t>(scaleArray[scaleSize > 1 ? i : 0]) | uint64_t{1} << 46;
+    words[i] = std::bit_cast<uint32_t>(scaleArray[scaleSize > 1 ? i : 0]) | kFloatMark;
     if (offsetArray) {
       const float offset = offsetArray[offsetSize > 1 ? i : 0];
       const auto whole =

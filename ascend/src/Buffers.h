@@ -41,8 +41,8 @@ struct TensorDesc {
 
   bool unknownRank = false;
   std::vector<std::pair<int64_t, int64_t>> ranges;
-  /// What functions that ask return where the program has said that memory has another format, or
-  /// other dims, which are those above.
+  /// The format and dims that getters return where the program has stated others for the memory;
+  /// those of the memory are the members above.
   std::optional<aclFormat> statedFormat;
   std::optional<std::vector<int64_t>> statedDims;
   std::string dynamicInput;

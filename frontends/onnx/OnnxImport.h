@@ -50,7 +50,7 @@ struct OnnxImportOptions {
   bool keepsEmptyDims = false;
   /// Whether operators of TensorFlow Lite that multiply real values by weights in bytes round those
   /// values to bytes at run time, as its interpreter does: for targets that multiply such bytes.
-  bool multipliesBytes = false;
+  bool roundsToBytes = false;
   /// Set: weights become arguments behind the inputs, with the attributes of
   /// passes/train/Passes.h.
   const TrainingImport *training = nullptr;

@@ -60,8 +60,8 @@ public:
 
   const ModelReader &reader;
   onnx::GraphProto &main; ///< holds all constants
-  /// Whether the target multiplies bytes whose scales are known at run time only.
-  bool multipliesBytes = false;
+  /// Whether products of real values and weights in bytes round those values at run time.
+  bool roundsToBytes = false;
   Diagnostics &diagnostics;
   std::map<std::string, Variable> variables; ///< by the names of their handles
 

@@ -30,7 +30,7 @@ public:
       : ModelState(reader, *model.mutable_graph(), diagnostics), options(options) {
     model.set_ir_version(10);
     model.add_opset_import()->set_version(opset);
-    multipliesBytes = options.multipliesBytes;
+    roundsToBytes = options.roundsToBytes;
     main.set_name(reader.subgraph(0).name() ? reader.subgraph(0).name()->str() : "main");
   }
 

@@ -13,7 +13,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// What a layer keeps of each step for the gradient, in the order of the arguments of LSTM.
+/// The values of each step that a layer keeps for the gradient, in the order of LSTM's arguments.
 enum KeptGate { kInput, kCell, kForget, kOutput, kHidden, kState, kTanhState, kNumKept };
 /// Where the addresses of a run are: these, then the parameters, then what is kept.
 enum RunAddress {

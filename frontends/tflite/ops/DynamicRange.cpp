@@ -122,7 +122,7 @@ Value toReal(OpContext &c, Value sums, const Bytes &bytes, const Dims &dims) {
 } // namespace
 
 bool hasDynamicRange(OpContext &c) {
-  if (!c.model.multipliesBytes || c.inputTensor(0).type() != fb::TensorType::FLOAT32)
+  if (!c.model.roundsToBytes || c.inputTensor(0).type() != fb::TensorType::FLOAT32)
     return false;
   const fb::Tensor &filter = c.inputTensor(1);
   if (filter.type() != fb::TensorType::INT8 || !isQuantized(filter) ||

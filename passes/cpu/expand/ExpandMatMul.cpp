@@ -62,9 +62,9 @@ public:
   void run();
 
 private:
-  /// What tiles request of packed panels before they are read. The prefetchers of processors stop
-  /// at the end of each page, so that a product of few rows would wait for memory and multiply in
-  /// turns.
+  /// How tiles request parts of packed panels before they are read. The prefetchers of processors
+  /// stop at the end of each page, so that a product of few rows would wait for memory and multiply
+  /// in turns.
   enum class Requests {
     None,
     Ahead,     ///< each tile requests what it reads itself soon
