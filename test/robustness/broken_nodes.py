@@ -140,6 +140,11 @@ for op in ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLi
     if like:
         case(f"{op}_as_integers", "E14001", one(op, ["x"], element=TensorProto.INT32), f"'n' ({op})")
 case("cast_to_a_type_beyond_32_bits", "E14001", one("Cast", ["x"], to=(1 << 32) + 1), "(Cast)", "'to'")
+for dtype in (17, 18, 19, 20, 24):
+    for name, value, said in (("saturate", -1, "expected 0 or 1"), ("round_mode", "x", "expected one of")):
+        case(f"cast_to_{dtype}_with_{name}_{value}", "E14001",
+             one("Cast", ["x"], result=TensorProto.UINT8, to=dtype, opset=24, **{name: value}),
+             "(Cast)", f"'{name}'", said)
 case("quantized_to_an_unknown_type", "E14001",
      one("QuantizeLinear", ["x", "s"], numpy_helper.from_array(np.float32(1), "s"), opset=21,
          output_dtype=99), "(QuantizeLinear)", "'output_dtype'")

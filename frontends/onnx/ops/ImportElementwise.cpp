@@ -113,12 +113,17 @@ void importIsInf(NodeContext &n) {
   n.setOutput(n.fill(n.shape(input), none));
 }
 
+/// Checks the two attributes of casts that are about 8-bit floats, which kernels of the host
+/// compute: where these refuse a value, no generated code could take their place.
+void checkCastOf8BitFloats(NodeContext &n) {
+  n.boolAttr("saturate", true);
+  n.choiceAttr("round_mode", {"up", "down", "nearest"});
+}
+
 void importCast(NodeContext &n) {
   Value input = n.input(0);
   int64_t to = n.requiredInt("to");
-  // These two are about 8-bit floats.
-  n.ignoreAttr("saturate");
-  n.ignoreAttr("round_mode");
+  checkCastOf8BitFloats(n);
   if (n.failed())
     return;
   Type type = convertElementType(to, n.builder().getContext());
@@ -129,8 +134,9 @@ void importCast(NodeContext &n) {
 
 void importCastLike(NodeContext &n) {
   Value input = n.input(0), like = n.input(1);
-  n.ignoreAttr("saturate");
-  n.ignoreAttr("round_mode");
+  checkCastOf8BitFloats(n);
+  if (n.failed())
+    return;
   n.setOutput(n.cast(input, n.elementType(like)));
 }
 

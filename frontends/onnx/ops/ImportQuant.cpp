@@ -50,7 +50,7 @@ template <typename... Types> Type outputType(NodeContext &n) {
 void importQuantizeLinear(NodeContext &n) {
   Value input = n.input(0);
   refuseBlocks(n);
-  n.ignoreAttr("saturate"); // of 8-bit floats
+  n.boolAttr("saturate", true); // of 8-bit floats
   const Type wanted = outputType<IntegerType, FloatType>(n);
   if (n.failed())
     return;
