@@ -32,6 +32,45 @@ RegionMerger::RegionMerger(ModuleOp module) : module(module), symbols(module) {
   module.walk([&](func::CallOp call) { calls[call.getCallee()].push_back(call); });
 }
 
+namespace {
+
+/// The ops of a module by the symbols that they use: thousands of symbols get other names in the
+/// time of one pass over the module. No op may be erased while it lives.
+class SymbolUsers {
+public:
+  explicit SymbolUsers(ModuleOp module) {
+    // Of the op of a symbol table only its own attributes count, not its body.
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
+    assert(uses && "a compiled region has no ops of unregistered dialects");
+    for (const SymbolTable::SymbolUse &use : *uses) {
+      auto &ops = users[use.getSymbolRef().getRootReference()];
+      if (ops.empty() || ops.back() != use.getUser())
+        ops.push_back(use.getUser());
+    }
+  }
+
+  /// Makes all users of the symbol `from` use `to`.
+  void replace(StringAttr from, StringAttr to) {
+    AttrTypeReplacer replacer;
+    // Nested references name symbols of other tables.
+    replacer.addReplacement([&](SymbolRefAttr use) -> std::pair<Attribute, WalkResult> {
+      if (use.getRootReference() != from)
+        return {use, WalkResult::skip()};
+      return {SymbolRefAttr::get(to, use.getNestedReferences()), WalkResult::skip()};
+    });
+    SmallVector<Operation *, 2> ops = std::move(users[from]);
+    users.erase(from);
+    for (Operation *op : ops)
+      replacer.replaceElementsIn(op);
+    llvm::append_range(users[to], ops);
+  }
+
+private:
+  DenseMap<StringAttr, SmallVector<Operation *, 2>> users;
+};
+
+} // namespace
+
 static bool isMain(Operation &symbol) {
   auto function = dyn_cast<func::FuncOp>(symbol);
   return function && function.getSymName() == "main";
@@ -51,7 +90,10 @@ static std::string textOf(Operation &symbol) {
 /// Replaces the kernels of `compiled` that the module already has by those of the module, so that
 /// regions of equal sizes, like the layers of a transformer, share their code.
 void RegionMerger::shareKernels(ModuleOp compiled) {
-  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
+  SymbolTable own(compiled);
+  SymbolUsers users(compiled);
+  SmallVector<Operation *> shared;
+  for (Operation &symbol : *compiled.getBody()) {
     if (isMain(symbol))
       continue;
     const StringAttr name = SymbolTable::getSymbolName(&symbol);
@@ -60,17 +102,20 @@ void RegionMerger::shareKernels(ModuleOp compiled) {
       continue;
     // `compiled` may use the other name for another symbol.
     const StringAttr other = SymbolTable::getSymbolName(known->second);
-    if (Operation *same = SymbolTable::lookupSymbolIn(compiled, other);
-        (same && same != &symbol && same != known->second) ||
-        failed(SymbolTable::replaceAllSymbolUses(name, other, compiled)))
+    if (Operation *same = own.lookup(other); same && same != &symbol && same != known->second)
       continue;
-    symbol.erase();
+    users.replace(name, other);
+    own.remove(&symbol);
+    shared.push_back(&symbol);
   }
+  for (Operation *symbol : shared)
+    symbol->erase();
 }
 
 /// Renames the kernels of `compiled` whose names the module has already.
 void RegionMerger::rename(ModuleOp compiled) {
   SymbolTable own(compiled);
+  SymbolUsers users(compiled);
   for (Operation &symbol : *compiled.getBody()) {
     const std::string name = SymbolTable::getSymbolName(&symbol).str();
     if (isMain(symbol) || !symbols.lookup(name))
@@ -80,7 +125,10 @@ void RegionMerger::rename(ModuleOp compiled) {
     do
       unique = name + "_" + std::to_string(number++);
     while (symbols.lookup(unique) || own.lookup(unique));
-    (void)own.rename(&symbol, unique);
+    const StringAttr from = SymbolTable::getSymbolName(&symbol);
+    const StringAttr to = StringAttr::get(symbol.getContext(), unique);
+    users.replace(from, to);
+    SymbolTable::setSymbolName(&symbol, to);
   }
 }
 
