@@ -124,8 +124,12 @@ private:
       }
       if (tensor.dtype == OM_UNDEFINED || !type.hasStaticShape() || !type.getLayout().isIdentity())
         return llvm::createStringError("'" + tensor.name + "' has a type that a file cannot state");
-      tensor.place = {output ? OM_OUTPUT : OM_INPUT, uint32_t(list.size()), 0,
-                      uint64_t(spanInBytes(type))};
+      uint64_t bytes = spanInBytes(type);
+      // No kernel reads the input, so only the form of the caller's counts, which packs elements
+      // that are smaller than a byte.
+      if (const uint32_t bits = om_dtype_bits(tensor.dtype); bits < 8 && argument.use_empty())
+        bytes = llvm::divideCeil(uint64_t(type.getNumElements()) * bits, 8);
+      tensor.place = {output ? OM_OUTPUT : OM_INPUT, uint32_t(list.size()), 0, bytes};
       uint32_t index = addTensor(std::move(tensor));
       spaces[argument] = model().tensors[index].place;
       if (output)

@@ -241,6 +241,8 @@ struct ConvertAttention : graph::CountingPattern<HostCallOp> {
     if (inputs[6] || call->getNumResults() > 3 || integerOf(call, "left_window_size", -1) >= 0 ||
         integerOf(call, "right_window_size", -1) >= 0)
       return rewriter.notifyMatchFailure(call, "has a part that KvAttention lacks");
+    if (!inputs[4] != !inputs[5])
+      return rewriter.notifyMatchFailure(call, "has only one of past keys and past values");
     if (!llvm::all_of(ArrayRef(inputs).take_front(3), isF32) || !isF32(call.getResult(0)) ||
         (inputs[4] && (!isF32(inputs[4]) || !isF32(inputs[5]))) ||
         (inputs[3] && !isF32(inputs[3]) && !isBool(inputs[3])))

@@ -175,6 +175,14 @@ def outputs(size):
     return model(nodes, [value("x", [4])], [value(f"y{i}", [4]) for i in range(size)], initializers)
 
 
+def dynamic_outputs(size):
+    """The same where the number of rows is not known, so that one static region has all kernels."""
+    initializers = [constant(f"c{i}", [i]) for i in range(size)]
+    nodes = [helper.make_node("Add", ["x", f"c{i}"], [f"y{i}"], name=f"n{i}") for i in range(size)]
+    return model(nodes, [value("x", ["n", 4])], [value(f"y{i}", ["n", 4]) for i in range(size)],
+                 initializers)
+
+
 def split(size):
     """One node with as many outputs, all of which leave the model."""
     names = [f"y{i}" for i in range(size)]
@@ -383,7 +391,8 @@ def ranges(size):
 
 
 MODELS = {made.__name__: made for made in
-          (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, dynamic_inputs, inputs_chain, concat, outputs,
+          (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, dynamic_inputs, dynamic_outputs,
+           inputs_chain, concat, outputs,
            split, parts, multiples, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static, both_varied,
            branches, loops, loop_bomb, fill, ranges)} | SHAPES
 

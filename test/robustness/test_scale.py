@@ -5,6 +5,7 @@ is linear seconds; test/bench/scale_bench.py measures larger ones. Needs numpy a
 models of TensorFlow protoc."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -67,6 +68,17 @@ def test_kernels_of_one_tensor_take_linear_time(name, target, tmp_path):
         return took
     few = 2500 if NIGHTLY else 1000
     assert seconds(4 * few) < 8 * seconds(few)
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have a part in the time")
+def test_a_region_of_many_kernels_takes_linear_time(tmp_path):
+    """Each kernel that got another name visited all launches: four times as many took 16 times as long."""
+    def seconds(size):
+        flags = [*make("dynamic_outputs", size, tmp_path), "--stop_after=schedule", "--verbose"]
+        _, _, status, out = scale_bench.run([str(BUILD / "bin/atc"), *flags], 300, tmp_path)
+        assert status == 0, out[-1000:]
+        return float(re.search(r"schedule +([0-9.]+) s", out)[1])
+    assert seconds(2400) < 8 * seconds(600)
 
 
 # Values with many users, trees, chains of operators that move elements, long lists and names.

@@ -11,6 +11,9 @@ using namespace mlir;
 namespace atc::cpu {
 
 FailureOr<Window> readWindow(graph::HostCallOp call, int64_t rank) {
+  // An input of fewer than three dims is an error that its kernel reports in a run.
+  if (rank < 1)
+    return failure();
   Window window;
   auto read = [&](StringRef name, size_t length, std::optional<int64_t> otherwise) {
     SmallVector<int64_t> list = integersOf(call, name).value_or(SmallVector<int64_t>());
@@ -22,9 +25,8 @@ FailureOr<Window> readWindow(graph::HostCallOp call, int64_t rank) {
   window.stride = read("strides", rank, 1);
   window.dilation = read("dilations", rank, 1);
   SmallVector<int64_t> pads = read("pads", 2 * rank, 0);
-  if (rank < 1 || (!window.kernel.empty() && int64_t(window.kernel.size()) != rank) ||
-      window.rank() != rank || int64_t(window.dilation.size()) != rank ||
-      int64_t(pads.size()) != 2 * rank)
+  if ((!window.kernel.empty() && int64_t(window.kernel.size()) != rank) || window.rank() != rank ||
+      int64_t(window.dilation.size()) != rank || int64_t(pads.size()) != 2 * rank)
     return failure();
   constexpr int64_t limit = 1 << 20;
   auto isPositive = [](int64_t value) { return value > 0 && value < limit; };
