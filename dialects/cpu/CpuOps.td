@@ -136,7 +136,8 @@ def Cpu_WinogradInputOp : Kernel_Op<"winograd_input", [], Cpu_Dialect> {
     input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][P][T][CB *
     16] of i16: the transformed values at the P = (m + 2)^2 positions of each
     tile, m = 2 or 4. Tiles are m x m outputs, row by row; tiles that extend
-    beyond the plane are complete. `signed_input`: bytes are i8.
+    beyond the plane are complete. T may be one more than there are tiles, which
+    keeps positions apart in caches (storedTilesOf()). `signed_input`: bytes are i8.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, UnitAttr:$signed_input);
   let assemblyFormat = "$input `outs` $output attr-dict `:` type(operands)";

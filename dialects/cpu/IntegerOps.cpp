@@ -141,8 +141,9 @@ LogicalResult WinogradInputOp::verify() {
   std::optional<Winograd> form = Winograd::ofPoints(output.getDimSize(1));
   if (!form)
     return emitOpError() << "output must have 16 or 36 points, but is " << output;
-  SmallVector<int64_t> wanted{in[0], form->points(), form->tilesOf(in[2] - 2, in[3] - 2),
-                              in[1] * in[4]};
+  const int64_t channels = in[1] * in[4];
+  SmallVector<int64_t> wanted{in[0], form->points(),
+                              form->storedTilesOf(in[2] - 2, in[3] - 2, channels), channels};
   if (output.getShape() != ArrayRef<int64_t>(wanted) || !output.getElementType().isInteger(16))
     return emitOpError() << "output must be "
                          << MemRefType::get(wanted, IntegerType::get(getContext(), 16))
@@ -164,11 +165,11 @@ LogicalResult WinogradConv2DOp::verify() {
   std::optional<Winograd> form = Winograd::ofPoints(input.getDimSize(1));
   if (!form)
     return emitOpError() << "input must have 16 or 36 points, but is " << input;
-  int64_t tiles = form->tilesOf(out[2], out[3]);
+  const int64_t tiles = form->storedTilesOf(out[2], out[3], input.getDimSize(3));
   if (!input.getElementType().isInteger(16) || input.getDimSize(0) != out[0] ||
       input.getDimSize(2) != tiles)
     return emitOpError() << "input must be i16 for " << form->points() << " points of the " << tiles
-                         << " tiles of the output, but is " << input;
+                         << " stored tiles of the output, but is " << input;
   if (!filter.getElementType().isInteger(16) || weights[1] != form->points() || weights[4] != 2 ||
       2 * weights[2] != input.getDimSize(3))
     return emitOpError() << "filter must be i16 for " << form->points() << " points of "

@@ -40,6 +40,15 @@ struct Winograd {
   int64_t tilesOf(int64_t height, int64_t width) const {
     return tilesAlong(height) * tilesAlong(width);
   }
+  /// Returns the number of tiles for which a buffer of transformed 16-bit inputs has memory at each
+  /// position. A tile is written at all positions in turn, half a cache line at each: with a
+  /// multiple of 1 KB between them, 36 lines would share four of 64 sets, and leave the cache
+  /// before the next block of channels fills their other half.
+  int64_t storedTilesOf(int64_t height, int64_t width, int64_t channels) const {
+    constexpr int64_t kConflictBytes = 1024;
+    const int64_t tiles = tilesOf(height, width);
+    return 2 * tiles * channels % kConflictBytes ? tiles : tiles + 1;
+  }
   /// Returns the factors of a row of weights, for each position along a side.
   llvm::ArrayRef<std::array<int, 3>> weights() const {
     static constexpr std::array<int, 3> two[] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};

@@ -15,6 +15,7 @@
 #include "passes/cpu/Passes.h"
 
 #include "dialects/cpu/Cpu.h"
+#include "dialects/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -224,7 +225,9 @@ private:
 struct CpuFoldByteSumsPass : impl::CpuFoldByteSumsBase<CpuFoldByteSumsPass> {
   void runOnOperation() override {
     SmallVector<arith::MinimumFOp> clamps;
-    getOperation().walk([&](IntegerYieldOp yield) {
+    getOperation().walk([&](Operation *yield) {
+      if (!isa<IntegerYieldOp, kernel::YieldOp>(yield))
+        return;
       for (Operation &op : *yield->getBlock())
         if (auto clamp = dyn_cast<arith::MinimumFOp>(op))
           clamps.push_back(clamp);
@@ -241,6 +244,9 @@ private:
     // Without a fused multiply-add each integer takes two operations, too.
     if (!formula || formula->operations() < 2 * formula->count() || !rounded->first.hasOneUse() ||
         !min.getLhs().hasOneUse())
+      return;
+    // A map of one integer may become a table, which looks up whole registers of bytes.
+    if (isa<kernel::MapOp>(min->getParentOp()) && formula->count() < 2)
       return;
     Location loc = min->getParentOp()->getLoc();
     const FactorSearch search(*formula, {rounded->second, clamp->second});

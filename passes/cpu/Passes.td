@@ -103,10 +103,10 @@ def CpuFuseAttention : Pass<"cpu-fuse-attention", "::mlir::ModuleOp"> {
 def CpuFoldByteSums : Pass<"cpu-fold-byte-sums", "::mlir::func::FuncOp"> {
   let summary = "Compute quantized sums of two bytes by two fused multiply-adds";
   let description = [{
-    In the body of an integer convolution, a sum of two integers of 8 bits that is
-    rounded and clamped, (x * a + (y - z) * b) * c for example, becomes
-    fma(x, a', fma(y, b', c')). So does a single integer that is quantized again,
-    and a relu in between becomes the lower bound. The factors are chosen so that
+    In the body of an integer convolution or a map, a sum of two integers of 8 bits
+    that is rounded and clamped, (x * a + (y - z) * b) * c for example, becomes
+    fma(x, a', fma(y, b', c')). In convolutions so does a single integer that is
+    quantized again, and a relu in between becomes the lower bound. The factors are chosen so that
     all integers have the same result as before, also where a processor has no
     fused multiply-add; where none are found the body stays as it is.
   }];

@@ -238,7 +238,7 @@ std::optional<cpu::Winograd> winogradForm(const ConvSums &sums, const GraphLower
   // also compute outputs that do not exist.
   constexpr int64_t kMinOutputs = 144;
   std::optional<cpu::Winograd> best;
-  int64_t fewest = 0, largestSum = sums.weights.largestSum();
+  int64_t fewest = 0, largestSum = sums.weights.largestSum(sums.isSigned);
   for (auto [points, minUsed] : {std::pair(16, 0.9), {36, 0.7}}) {
     cpu::Winograd form = *cpu::Winograd::ofPoints(points);
     int64_t tiles = form.tilesOf(out[2], out[3]), outputs = form.outputs * form.outputs * tiles;
@@ -263,9 +263,9 @@ LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, cpu::Winogr
   if (failed(bias))
     return failure();
   int64_t channels = tensorType(op.getFilter()).getDimSize(1);
-  Storage points =
-      lowering.temporary({out[0], form.points(), form.tilesOf(out[2], out[3]), channels},
-                         IntegerType::get(op.getContext(), 16));
+  Storage points = lowering.temporary(
+      {out[0], form.points(), form.storedTilesOf(out[2], out[3], channels), channels},
+      IntegerType::get(op.getContext(), 16));
   Value buffer = lowering.buffer(points);
   lowering.kernel<cpu::WinogradInputOp>(Value(), points, input, buffer, sums.isSigned);
   auto conv = lowering.kernel<cpu::WinogradConv2DOp>(

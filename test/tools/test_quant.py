@@ -307,17 +307,21 @@ def weights_adding_up(shape, first_total, second_total, rng):
     return w
 
 
-# N, C, H, W, sums of the two large outputs and of how many places tiles are, if any. Bytes of 255
-# times 131586 are just below 2^25, times 2105376 just below 2^29.
+# Sums of weights of one sign that times the largest byte are just below 2^25 (36 places) or 2^29.
+LARGEST = {np.uint8: {36: 131586, 16: 2105376}, np.int8: {36: 262143, 16: 4194303}}
+
+# N, C, H, W, sums of the two large outputs (a pair: so many more than the largest for so many
+# places) and of how many places tiles are, if any.
 TILES = {
     "whole": (1, 32, 12, 16, 40000, 36),
     "odd": (1, 32, 17, 19, 40000, 36),
     "even": (2, 48, 14, 14, 100000, 36),
-    "largest": (1, 64, 14, 13, 131586, 36),
-    "one more": (1, 64, 14, 14, 131587, 16),
+    "largest": (1, 128, 14, 13, (0, 36), 36),
+    "one more": (1, 128, 14, 14, (1, 36), 16),
+    "both signs": (1, 128, 14, 14, 140000, 36),
     "cut": (1, 32, 6, 26, 40000, 16),
-    "largest of 2x2": (1, 928, 12, 12, 2105376, 16),
-    "one more than 2x2": (1, 928, 12, 12, 2105377, None),
+    "largest of 2x2": (1, 1856, 12, 12, (0, 16), 16),
+    "one more than 2x2": (1, 1856, 12, 12, (1, 16), None),
 }
 
 
@@ -327,6 +331,8 @@ TILES = {
 def test_tiles(tmp_path, level, kind, case):
     """3x3 convolutions by tiles give the sums themselves, up to the largest that they may have."""
     batch, channels, height, width, total, places = TILES[case]
+    if isinstance(total, tuple):
+        total = total[0] + LARGEST[kind][total[1]]
     rng = np.random.default_rng(len(case))
     x = integers(rng, kind, (batch, channels, height, width))
     # Windows of the largest bytes, and of the smallest ones.
@@ -335,6 +341,9 @@ def test_tiles(tmp_path, level, kind, case):
     w = weights_adding_up(shape, total, total, rng)
     w_zeros = np.zeros(24, np.uint8)
     w_zeros[1], w_zeros[2::2] = 255, 85
+    if case == "both signs":  # Magnitudes add up to more than products with bytes can.
+        w[:2, ::2] *= -1
+        w_zeros[:2] = 128
     stored = w + w_zeros.astype(int).reshape(-1, 1, 1, 1)
     assert stored.min() >= 0 and stored.max() <= 255
     node = helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["y"], pads=[1, 1, 1, 1])
@@ -355,6 +364,31 @@ def test_tiles(tmp_path, level, kind, case):
         # Two blocks of 16 outputs; beside them there is little.
         size = sum(s["size"] for s in content["segments"] if s["kind"] == "weights")
         assert size // (2 * 16 * channels * 2) == places
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+@pytest.mark.parametrize("scales", [(0.0213, 0.0317, 0.0459), (0.02, 0.03, 0.04)],
+                         ids=["folded", "ties"])
+def test_sums(tmp_path, level, kind, scales):
+    """A quantized sum of two tensors is that of the formula in f32, for every pair of bytes."""
+    info = np.iinfo(kind)
+    values = np.arange(info.min, info.max + 1).astype(kind)
+    a, b = (array.reshape(1, 16, 64, 64).copy() for array in np.meshgrid(values, values))
+    zeros = np.asarray([info.min + zero for zero in (120, 7, 100)], kind)
+    constants = {f"s{i}": np.float32(scale) for i, scale in enumerate(scales)}
+    constants |= {f"z{i}": zero for i, zero in enumerate(zeros)}
+    names = [name for i, tensor in enumerate(["a", "b"]) for name in (tensor, f"s{i}", f"z{i}")]
+    node = helper.make_node("QLinearAdd", [*names, "s2", "z2"], ["y"], domain="com.microsoft")
+    model = save(tmp_path / "sums.onnx", [node], [("a", kind, a.shape), ("b", kind, b.shape)],
+                 [("y", kind, a.shape)], constants)
+    got = run(model, tmp_path, [a, b], level)[0]
+    parts = [(x.astype(np.float32) - np.float32(zero)) * np.float32(scale)
+             for x, zero, scale in zip((a, b), zeros, scales)]
+    total = parts[0] + parts[1]
+    scaled = total / np.float32(scales[2])
+    want = np.clip(np.rint(scaled) + np.float32(zeros[2]), info.min, info.max).astype(kind)
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("level", LEVELS)

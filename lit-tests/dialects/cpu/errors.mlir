@@ -291,7 +291,7 @@ func.func @f(%x: memref<1x2x7x6x16xi8>, %t: memref<1x16x4x32xi16>) {
 // -----
 
 func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x5x4x16xi32>) {
-  // expected-error @+1 {{input must be i16 for 16 points of the 6 tiles of the output}}
+  // expected-error @+1 {{input must be i16 for 16 points of the 6 stored tiles of the output}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x16x4x32xi16>, memref<1x16x16x16x2xi16>, memref<16xi32>, memref<1x1x5x4x16xi32>
   return
 }
@@ -339,7 +339,7 @@ func.func @f(%t: memref<1x25x4x32xi16>, %w: memref<1x25x16x16x2xi16>, %b: memref
 // -----
 
 func.func @f(%t: memref<1x36x6x32xi16>, %w: memref<1x36x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x5x4x16xi32>) {
-  // expected-error @+1 {{input must be i16 for 36 points of the 2 tiles of the output}}
+  // expected-error @+1 {{input must be i16 for 36 points of the 2 stored tiles of the output}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x6x32xi16>, memref<1x36x16x16x2xi16>, memref<16xi32>, memref<1x1x5x4x16xi32>
   return
 }

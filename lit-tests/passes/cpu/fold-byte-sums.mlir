@@ -151,3 +151,68 @@ func.func @relu(%x: memref<1x1x6x6x16xi8>, %w: memref<4x16x4xi8>, %s: memref<4xi
   }
   return
 }
+
+// -----
+
+// A sum of two tensors that no convolution is in front of.
+// CHECK-LABEL: func @map
+// CHECK: ^bb0(%[[A:.*]]: i8, %[[B:.*]]: i8):
+// CHECK-NOT: arith.mulf
+// CHECK-COUNT-2: math.fma
+// CHECK-NEXT: math.roundeven
+// REMARK: a quantized sum of bytes takes 4 operations less
+func.func @map(%a: memref<1x64xi8>, %b: memref<1x64xi8>, %y: memref<1x64xi8>) {
+  kernel.map %a, %b outs %y : memref<1x64xi8>, memref<1x64xi8>, memref<1x64xi8> {
+  ^bb0(%first: i8, %second: i8):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z1 = arith.constant 120.0 : f32
+    %z2 = arith.constant 7.0 : f32
+    %z3 = arith.constant 100.0 : f32
+    %s1 = arith.constant 2.130000e-02 : f32
+    %s2 = arith.constant 3.170000e-02 : f32
+    %inverse = arith.constant 21.7864933 : f32
+    %0 = arith.uitofp %first : i8 to f32
+    %1 = arith.subf %0, %z1 : f32
+    %2 = arith.mulf %1, %s1 : f32
+    %3 = arith.uitofp %second : i8 to f32
+    %4 = arith.subf %3, %z2 : f32
+    %5 = arith.mulf %4, %s2 : f32
+    %6 = arith.addf %2, %5 : f32
+    %7 = arith.mulf %6, %inverse : f32
+    %8 = math.roundeven %7 : f32
+    %9 = arith.addf %8, %z3 : f32
+    %10 = arith.maximumf %9, %zero fastmath<nnan,nsz> : f32
+    %11 = arith.minimumf %10, %high fastmath<nnan,nsz> : f32
+    %12 = arith.fptoui %11 : f32 to i8
+    kernel.yield %12 : i8
+  }
+  return
+}
+
+// -----
+
+// A map of one integer is left to tables.
+// CHECK-LABEL: func @one
+// CHECK-NOT: math.fma
+func.func @one(%a: memref<1x64xi8>, %y: memref<1x64xi8>) {
+  kernel.map %a outs %y : memref<1x64xi8>, memref<1x64xi8> {
+  ^bb0(%first: i8):
+    %zero = arith.constant 0.0 : f32
+    %high = arith.constant 255.0 : f32
+    %z = arith.constant 120.0 : f32
+    %s = arith.constant 2.130000e-02 : f32
+    %inverse = arith.constant 21.7864933 : f32
+    %0 = arith.uitofp %first : i8 to f32
+    %1 = arith.subf %0, %z : f32
+    %2 = arith.mulf %1, %s : f32
+    %3 = arith.mulf %2, %inverse : f32
+    %4 = math.roundeven %3 : f32
+    %5 = arith.addf %4, %z : f32
+    %6 = arith.maximumf %5, %zero fastmath<nnan,nsz> : f32
+    %7 = arith.minimumf %6, %high fastmath<nnan,nsz> : f32
+    %8 = arith.fptoui %7 : f32 to i8
+    kernel.yield %8 : i8
+  }
+  return
+}

@@ -74,11 +74,11 @@ func.func @main(%x: tensor<1x32x17x19xui8>) -> tensor<1x16x17x19xi32> {
 // -----
 
 // Weights of 127 on 1024 channels add up to more than the sums of 4x4 outputs may, 2^25, but
-// not to what those of 2x2 may.
+// not to what those of 2x2 may. Memory for one more than 36 tiles keeps positions apart in caches.
 // CHECK-LABEL: func @main
-// CHECK: %[[TILES:.*]] = om.alloc : memref<1x16x36x1024xi16>
-// CHECK: cpu.winograd_input %{{.*}} outs %[[TILES]] : memref<1x64x14x14x16xi8>, memref<1x16x36x1024xi16>
-// CHECK: cpu.winograd_conv2d %[[TILES]], {{.*}} memref<1x16x36x1024xi16>, memref<1x16x512x16x2xi16>, memref<16xi32>, memref<1x1x12x12x16xi32>
+// CHECK: %[[TILES:.*]] = om.alloc : memref<1x16x37x1024xi16>
+// CHECK: cpu.winograd_input %{{.*}} outs %[[TILES]] : memref<1x64x14x14x16xi8>, memref<1x16x37x1024xi16>
+// CHECK: cpu.winograd_conv2d %[[TILES]], {{.*}} memref<1x16x37x1024xi16>, memref<1x16x512x16x2xi16>, memref<16xi32>, memref<1x1x12x12x16xi32>
 func.func @main(%x: tensor<1x1024x12x12xui8>) -> tensor<1x16x12x12xi32> {
   %w = graph.constant dense<127> : tensor<16x1024x3x3xi8>
   %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x1024x12x12xui8>, tensor<16x1024x3x3xi8>) -> tensor<1x16x12x12xi32>
@@ -102,12 +102,24 @@ func.func @main(%x: tensor<1x112x12x12xui8>) -> tensor<1x16x12x12xi32> {
 
 // With 16 channels more they leave it.
 // CHECK-LABEL: func @main
-// CHECK: %[[TILES:.*]] = om.alloc : memref<1x16x36x128xi16>
-// CHECK: cpu.winograd_input %{{.*}} outs %[[TILES]] : memref<1x8x14x14x16xi8>, memref<1x16x36x128xi16>
-// CHECK: cpu.winograd_conv2d %[[TILES]], {{.*}} memref<1x16x36x128xi16>, memref<1x16x64x16x2xi16>, memref<16xi32>, memref<1x1x12x12x16xi32>
+// CHECK: %[[TILES:.*]] = om.alloc : memref<1x16x37x128xi16>
+// CHECK: cpu.winograd_input %{{.*}} outs %[[TILES]] : memref<1x8x14x14x16xi8>, memref<1x16x37x128xi16>
+// CHECK: cpu.winograd_conv2d %[[TILES]], {{.*}} memref<1x16x37x128xi16>, memref<1x16x64x16x2xi16>, memref<16xi32>, memref<1x1x12x12x16xi32>
 func.func @main(%x: tensor<1x128x12x12xui8>) -> tensor<1x16x12x12xi32> {
   %w = graph.constant dense<-128> : tensor<16x128x3x3xi8>
   %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x128x12x12xui8>, tensor<16x128x3x3xi8>) -> tensor<1x16x12x12xi32>
+  return %y : tensor<1x16x12x12xi32>
+}
+
+// -----
+
+// The same weights for bytes with a sign stay in it: 147456 times 128 is below 2^25.
+// CHECK-LABEL: func @main
+// CHECK: %[[TILES:.*]] = om.alloc : memref<1x36x9x128xi16>
+// CHECK: cpu.winograd_input %{{.*}} outs %[[TILES]] {signed_input} : memref<1x8x14x14x16xi8>, memref<1x36x9x128xi16>
+func.func @main(%x: tensor<1x128x12x12xi8>) -> tensor<1x16x12x12xi32> {
+  %w = graph.constant dense<-128> : tensor<16x128x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 3 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x128x12x12xi8>, tensor<16x128x3x3xi8>) -> tensor<1x16x12x12xi32>
   return %y : tensor<1x16x12x12xi32>
 }
 

@@ -58,13 +58,16 @@ std::optional<IntegerWeights> IntegerWeights::read(Value filter, ArrayRef<int64_
   return weights;
 }
 
-int64_t IntegerWeights::largestSum() const {
+int64_t IntegerWeights::largestSum(bool isSigned) const {
+  const int64_t lowest = isSigned ? -128 : 0, highest = lowest + 255;
   int64_t largest = 0;
   for (int64_t output = 0; output < outputs; ++output) {
-    int64_t total = 0;
+    // Weights of different signs reach their largest products for different bytes.
+    int64_t positive = 0, negative = 0;
     for (int64_t column = 0; column < columns; ++column)
-      total += std::abs(row(output)[column]);
-    largest = std::max(largest, 255 * total);
+      (row(output)[column] < 0 ? negative : positive) += row(output)[column];
+    largest = std::max({largest, highest * positive + lowest * negative,
+                        -(lowest * positive + highest * negative)});
   }
   return largest;
 }

@@ -19,8 +19,9 @@ struct IntegerWeights {
   /// `zeroPoints`: one per output, or none.
   static std::optional<IntegerWeights> read(mlir::Value filter, llvm::ArrayRef<int64_t> zeroPoints);
   const int16_t *row(int64_t output) const { return values.data() + output * columns; }
-  /// Returns the largest magnitude that the accumulator of an output can reach for any input bytes.
-  int64_t largestSum() const;
+  /// Returns the largest magnitude that the accumulator of an output can reach for any input bytes,
+  /// which are i8 if `isSigned`, else u8.
+  int64_t largestSum(bool isSigned) const;
   /// Returns the sum of each output's weights times `factor`, padded with zeros to `size`.
   std::vector<int64_t> sums(int64_t factor, int64_t size) const;
 };

@@ -185,8 +185,8 @@ module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers =
 // CHECK: arith.remui %[[TASK]], %c4
 // CHECK: arith.divui %[[TASK]], %c4
 module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
-  func.func private @large(%t: memref<1x36x16x32xi16>, %w: memref<2x36x16x16x2xi16>, %b: memref<32xi32>, %y: memref<1x2x16x16x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
-    cpu.winograd_conv2d %t, %w, %b outs %y {tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>} : memref<1x36x16x32xi16>, memref<2x36x16x16x2xi16>, memref<32xi32>, memref<1x2x16x16x16xi32>
+  func.func private @large(%t: memref<1x36x17x32xi16>, %w: memref<2x36x16x16x2xi16>, %b: memref<32xi32>, %y: memref<1x2x16x16x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.winograd_conv2d %t, %w, %b outs %y {tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>} : memref<1x36x17x32xi16>, memref<2x36x16x16x2xi16>, memref<32xi32>, memref<1x2x16x16x16xi32>
     return
   }
   func.func private @small(%t: memref<1x36x4x32xi16>, %w: memref<8x36x16x16x2xi16>, %b: memref<128xi32>, %y: memref<1x8x16x4x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
