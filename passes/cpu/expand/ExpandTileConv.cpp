@@ -88,7 +88,8 @@ private:
   /// `position` of the run, or is pixel `position` of the output's row `row` if that is given.
   struct Span {
     int64_t begin, end;
-    Value position, row;
+    Value position;
+    Value row = {};
   };
 
   /// Up to two tiles at these positions of the run, multiplied by `blocks` blocks from `block` on.
