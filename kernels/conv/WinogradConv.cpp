@@ -13,7 +13,7 @@
 // Both areas stay in the second cache. Where few tasks have to share the output channels, all of
 // them read the tiles that were transformed before.
 
-#include "kernels/conv/BlockTile.h"
+#include "kernels/conv/WinogradProducts.h"
 #include "kernels/core/Widen.h"
 #include "kernels/core/WinogradPoint.h"
 
@@ -227,27 +227,21 @@ template <int M> struct TiledConvolution {
     task /= splits;
     const int64_t image = task / imageParts, first = task % imageParts * tilesPerTask;
     const int64_t count = minimum(tilesPerTask, tiles - first);
-    const Finish none;
-    Row row = {};
-    row.finish = &none;
-    row.yBlock = row.xBlock = tilesPerTask * kBlock;
-    row.wBlock = points * channels * kBlock;
-    row.step = row.lanes = kBlock;
-    row.blocks = plan.inBlocks;
-    row.height = row.width = 1;
-    row.isFirst = true;
+    WinogradProducts operands;
+    operands.x = inputs;
+    operands.y = products;
+    operands.xStep = inputStep();
+    operands.yStep = productStep();
+    operands.tileBlock = tilesPerTask * kBlock;
+    operands.wStep = channels * kBlock;
+    operands.wBlock = points * channels * kBlock;
+    operands.inBlocks = plan.inBlocks;
     const int64_t step = this->step(), groups = ceilDiv(plan.outBlocks, step);
     const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
     for (int64_t block = groups * part / splits * step; block < end; block += step) {
       const int64_t blocks = minimum(step, end - block);
-      for (int64_t point = 0; point < points; ++point) {
-        row.x = inputs + point * inputStep();
-        row.y = products + point * productStep();
-        row.w = w + (block * points + point) * channels * kBlock;
-        // Behind the last position those of the next output blocks begin.
-        row.next = channels * kBlock + (point + 1 == points ? (blocks - 1) * row.wBlock : 0);
-        computeBlocks</*MayBePicture=*/false>(row, blocks, count, /*isDense=*/true);
-      }
+      operands.w = w + block * operands.wBlock;
+      multiplyAll(operands, blocks, count, points);
       for (int64_t b = 0; b < blocks; ++b) {
         const int64_t at = (image * plan.outBlocks + block + b) * plan.outPlane() * kBlock;
         for (int64_t tile = 0, begin = 0; tile < count; ++tile) {
