@@ -27,7 +27,12 @@ std::optional<int64_t> lengthOf(Value vector) {
 
 /// The rank of the result where an input that is not known states its dims.
 std::optional<int64_t> statedRank(const graph::HostCall &call) {
-  static const llvm::StringSet<> keepsRank = {"Slice", "Pad", "Tile", "Resize"};
+  static const llvm::StringSet<> keepsRank = {"Slice", "Pad",    "Tile",      "Resize",
+                                              "DFT",   "Concat", "Transpose", "Cast"};
+  if (call.kernel == "Range")
+    return 1;
+  if (call.kernel == "NonZero")
+    return 2;
   if (call.inputs.empty() || !call.inputs[0])
     return std::nullopt;
   if (call.kernel == "ConstantOfShape")
@@ -42,6 +47,9 @@ std::optional<int64_t> statedRank(const graph::HostCall &call) {
       return std::max(*length, type.getRank());
   if (keepsRank.contains(call.kernel))
     return type.getRank();
+  if (call.kernel == "Gather" && call.inputs.size() > 1 && type.getRank() > 0)
+    if (auto indices = dyn_cast<RankedTensorType>(call.inputs[1].getType()))
+      return type.getRank() - 1 + indices.getRank();
   return std::nullopt;
 }
 

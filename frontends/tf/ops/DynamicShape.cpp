@@ -36,8 +36,6 @@ int64_t takeConcatAxis(NodeContext &n, SmallVectorImpl<Value> &inputs) {
   return axis;
 }
 
-Value shapeVector(NodeContext &n, Value value) { return n.callHost("Shape", {value}); }
-
 Value withKnownDims(NodeContext &n, Value value, ArrayRef<int64_t> dims, int64_t first) {
   if (!value || !value.getDefiningOp<graph::HostCallOp>() || dims.empty())
     return value;
@@ -167,7 +165,11 @@ void importRank(NodeContext &n) {
 }
 
 void importTranspose(NodeContext &n) {
-  Value input = n.input(0);
+  Value input = n.input(0), order = n.input(1);
+  if (n.failed())
+    return;
+  if (!matchPattern(order, m_Constant()) && NodeContext::hasRank(input) && n.rank(input) > 0)
+    return transposeByValue(n, input, order);
   SmallVector<int64_t> permutation = n.constantInts(1);
   if (!n.failed())
     n.setOutput(n.callHost("Transpose", {input}, {n.hostInts("perm", permutation)}));

@@ -208,6 +208,10 @@ void requireAxes(NodeContext &n, int64_t axes) {
 Complex swapAxes(NodeContext &n, Complex x, int fromEnd) {
   if (n.failed())
     return {};
+  if (!NodeContext::hasRank(x.re)) {
+    n.failNode("has an axis to transform in a tensor of no known rank");
+    return {};
+  }
   SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(x.re)));
   std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - fromEnd]);
   return {n.transpose(x.re, permutation), n.transpose(x.im, permutation)};
@@ -226,20 +230,39 @@ Complex transformOuter(NodeContext &n, Complex x, int axes, ArrayRef<int64_t> le
   return x;
 }
 
-/// Returns the length that input 1 of a transform of one axis states, of rank 0, where it is known
-/// only when the model runs; else null.
-Value openLength(NodeContext &n, int axes) {
+/// Returns the lengths that input 1 of a transform states, each of rank 0, where they are known
+/// only when the model runs; else none.
+SmallVector<Value> openLengths(NodeContext &n, int axes) {
   Value given = n.input(1);
-  if (n.failed() || axes != 1 || matchPattern(given, m_Constant()))
+  if (n.failed() || matchPattern(given, m_Constant()))
     return {};
-  return n.callHost("Squeeze", {indexVector(n, given), n.intList({0})});
+  // Another number of lengths fails the run.
+  Value list = n.callHost("Reshape", {indexVector(n, given), n.intList({axes})});
+  SmallVector<Value> lengths;
+  for (int axis = 0; axis < axes; ++axis)
+    lengths.push_back(n.callHost("Gather", {list, n.scalar(axis, n.builder().getI64Type())},
+                                 {n.hostInts("axis", {0})}));
+  return lengths;
+}
+
+/// As transformOuter, with lengths that are known only when the model runs.
+Complex transformOuter(NodeContext &n, Complex x, ArrayRef<Value> lengths, bool isInverse) {
+  const int axes = static_cast<int>(lengths.size());
+  for (int fromEnd = 2; fromEnd <= axes; ++fromEnd)
+    x = swapAxes(n,
+                 transformOfAnyLength(n, swapAxes(n, x, fromEnd), lengths[axes - fromEnd],
+                                      isInverse, /*isHalf=*/false),
+                 fromEnd);
+  return x;
 }
 
 template <int axes> void importRfft(NodeContext &n) {
   requireAxes(n, axes);
-  if (Value length = openLength(n, axes))
-    return setComplex(n, transformOfAnyLength(n, {n.input(0), Value()}, length,
-                                              /*isInverse=*/false, /*isHalf=*/true));
+  if (SmallVector<Value> open = openLengths(n, axes); !open.empty()) {
+    Complex half = transformOfAnyLength(n, {n.input(0), Value()}, open.back(),
+                                        /*isInverse=*/false, /*isHalf=*/true);
+    return setComplex(n, transformOuter(n, half, open, /*isInverse=*/false));
+  }
   SmallVector<int64_t> lengths = readLengths(n, axes);
   if (n.failed())
     return;
@@ -249,9 +272,11 @@ template <int axes> void importRfft(NodeContext &n) {
 
 template <int axes> void importIrfft(NodeContext &n) {
   requireAxes(n, axes);
-  if (Value length = openLength(n, axes))
+  if (SmallVector<Value> open = openLengths(n, axes); !open.empty()) {
+    Complex outer = transformOuter(n, readComplex(n, 0), open, /*isInverse=*/true);
     return n.setOutput(
-        transformOfAnyLength(n, readComplex(n, 0), length, /*isInverse=*/true, /*isHalf=*/true).re);
+        transformOfAnyLength(n, outer, open.back(), /*isInverse=*/true, /*isHalf=*/true).re);
+  }
   SmallVector<int64_t> lengths = readLengths(n, axes);
   Complex input = readComplex(n, 0);
   if (n.failed())
@@ -289,12 +314,12 @@ ArrayRef<OpRow> complexRows() {
       {"IFFT2D", importFft<2, transformInverse>},
       {"IFFT3D", importFft<3, transformInverse>},
       {"IRFFT", importIrfft<1>},
-      {"IRFFT2D", importIrfft<2>, "lengths known at compile time"},
-      {"IRFFT3D", importIrfft<3>, "lengths known at compile time"},
+      {"IRFFT2D", importIrfft<2>},
+      {"IRFFT3D", importIrfft<3>},
       {"Imag", importImag},
       {"RFFT", importRfft<1>},
-      {"RFFT2D", importRfft<2>, "lengths known at compile time"},
-      {"RFFT3D", importRfft<3>, "lengths known at compile time"},
+      {"RFFT2D", importRfft<2>},
+      {"RFFT3D", importRfft<3>},
       {"Real", importReal},
   };
   return rows;

@@ -31,6 +31,16 @@ template <typename OpTy> void importBinary(NodeContext &n) {
   n.setOutput(n.create<OpTy>(lhs, rhs));
 }
 
+/// Imports Add, which joins strings.
+void importAdd(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  if (n.failed())
+    return;
+  n.setOutput(isa<graph::StringType>(NodeContext::elementType(lhs))
+                  ? n.callHost("StringConcat", {lhs, rhs})
+                  : n.create<graph::AddOp>(lhs, rhs));
+}
+
 template <ComparePredicate predicate> void importCompare(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1);
   n.setOutput(n.compare(lhs, rhs, predicate));
@@ -265,7 +275,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"AccumulateNV2", importAddN},
       {"Acos", importUnary<graph::AcosOp>},
       {"Acosh", importUnary<graph::AcoshOp>},
-      {"Add", importBinary<graph::AddOp>},
+      {"Add", importAdd},
       {"AddN", importAddN},
       {"AddV2", importBinary<graph::AddOp>},
       {"Asin", importUnary<graph::AsinOp>},

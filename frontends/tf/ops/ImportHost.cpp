@@ -31,18 +31,37 @@ void callWhere(NodeContext &n) {
 void importUnique(NodeContext &n) {
   Value input = n.input(0);
   Type index = n.typeAttr("out_idx", pb::DT_INT32);
-  if (n.op().ends_with("V2") && NodeContext::hasRank(input))
-    n.requireRank(0, 1, 1);
   if (n.failed())
     return;
-  graph::HostCall call{
-      "Unique", {input}, n.builder().getDictionaryAttr({n.hostInts("sorted", {0})}), 4};
+  SmallVector<NamedAttribute> attributes{n.hostInts("sorted", {0})};
+  bool hasAxis = false;
+  if (n.op().ends_with("V2")) {
+    // Along an axis the values are slices; without one the input is a vector.
+    SmallVector<int64_t> axis = n.constantInts(1);
+    if (n.failed())
+      return;
+    if (axis.size() > 1)
+      return n.failInput(1, "has " + Twine(axis.size()) + " elements, expected one axis or none");
+    hasAxis = !axis.empty() && !(NodeContext::hasRank(input) && n.rank(input) == 1);
+    if (hasAxis)
+      attributes.push_back(n.hostInts("axis", axis));
+    else if (NodeContext::hasRank(input))
+      n.requireRank(0, 1, 1);
+  }
+  if (n.failed())
+    return;
+  graph::HostCall call{"Unique", {input}, n.builder().getDictionaryAttr(attributes), 4};
   SmallVector<Value> results = n.callHost(call);
   if (results.empty())
     return;
-  for (Value result : results)
-    if (!NodeContext::hasRank(result) && result.getDefiningOp<graph::HostCallOp>())
-      result.setType(RankedTensorType::get({ShapedType::kDynamic}, n.elementType(result)));
+  for (auto [index, result] : llvm::enumerate(results))
+    if (!NodeContext::hasRank(result) && result.getDefiningOp<graph::HostCallOp>()) {
+      const bool isSlices = hasAxis && index == 0;
+      if (isSlices && !NodeContext::hasRank(input))
+        continue;
+      SmallVector<int64_t> dims(isSlices ? n.rank(input) : 1, ShapedType::kDynamic);
+      result.setType(RankedTensorType::get(dims, n.elementType(result)));
+    }
   n.setOutput(0, results[0]);
   n.setOutput(1, n.cast(results[2], index));
   if (n.op().starts_with("UniqueWithCounts"))
@@ -283,9 +302,9 @@ ArrayRef<OpRow> hostRows() {
       {"TopK", callTopK},
       {"TopKV2", callTopK},
       {"Unique", importUnique},
-      {"UniqueV2", importUnique, "of vectors"},
+      {"UniqueV2", importUnique},
       {"UniqueWithCounts", importUnique},
-      {"UniqueWithCountsV2", importUnique, "of vectors"},
+      {"UniqueWithCountsV2", importUnique},
       {"Where", callWhere},
       {"Zeta", importFunction<2>},
   };

@@ -144,5 +144,29 @@ def functions_and_bits_dynamic():
     return run
 
 
+@network(values(2, 4, 4), np.array([2, 0, 1], "i4"), folder="matrices", shapes=[(None, None, None), (None,)])
+def dynamic_orders_and_diagonals():
+    def run(matrix, order):
+        linalg, some = tf.linalg, linalg_part(matrix)
+        parts, rows = linalg.lu(matrix + 3 * tf.eye(4))
+        unique = tf.raw_ops.UniqueWithCountsV2(x=tf.cast(matrix[0] > 0, tf.int32), axis=[0])
+        return [tf.transpose(matrix, order), tf.norm(matrix, 2, axis=[-2, -1]), linalg.diag(some, k=(-1, 1)),
+                linalg.lu_matrix_inverse(parts, rows), linalg.tensor_diag(matrix[0]), unique.y, unique.idx,
+                unique.count]
+
+    def linalg_part(matrix):
+        return tf.linalg.diag_part(matrix, k=(-1, 1))
+    return run
+
+
+@network(values(2, 3, 4, 6), folder="matrices", shapes=[(None, None, None, None)])
+def spectra_of_dynamic_axes():
+    def run(x):
+        signal = tf.signal
+        return [tf.abs(signal.rfft2d(x)), signal.irfft2d(signal.rfft2d(x)), tf.abs(signal.rfft3d(x)),
+                signal.irfft3d(signal.rfft3d(x)), tf.abs(signal.rfft(x, [8])), signal.irfft(signal.rfft(x), [7])]
+    return run
+
+
 if __name__ == "__main__":
     make_networks.main()

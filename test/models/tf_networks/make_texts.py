@@ -73,7 +73,7 @@ def texts_side_by_side():
         return [*[x for g in grams for x in (g.values, g.row_splits)],
                 tf.strings.unsorted_segment_join(words.values, ids, 8, separator="+"),
                 tf.strings.unsorted_segment_join(words.values, ids % 2, 3),
-                *[x for p in parts for x in (p.indices, p.values, p.shape)]]
+                *[x for p in parts for x in (p.indices, p.values, p.shape)], "<" + texts + ">"]
     return run
 
 

@@ -336,6 +336,21 @@ void importMatrixSetDiag(NodeContext &n) {
   n.setOutput(spread(m, diagonal, columns, k, isOnDiagonal(m, rows, columns, k), matrix));
 }
 
+/// A tensor [a, b] becomes [a, b, a, b] with its elements where both halves of an index agree.
+void importDiag(NodeContext &n) {
+  Value input = rankedInput(n, 0, 1);
+  if (n.failed())
+    return;
+  if (2 * n.rank(input) > maxRank)
+    return n.failInput(0, "has rank " + Twine(n.rank(input)) + ", expected at most " +
+                              Twine(maxRank / 2));
+  TensorMath m(n);
+  Value half = m.dims(input, 0, n.rank(input)), size = m.product(half);
+  Value matrix = spread(m, m.reshape(input, ArrayRef<int64_t>{-1}), size, 0,
+                        isOnDiagonal(m, size, size, 0), n.scalarLike(0, input));
+  n.setOutput(m.reshape(matrix, m.concat({half, half}, 0)));
+}
+
 /// A tensor [a, b, a, b] becomes [a, b]: in flat order every element that is one row and one column
 /// behind the last one.
 void importDiagPart(NodeContext &n) {
@@ -363,6 +378,7 @@ void importDiagPart(NodeContext &n) {
 
 ArrayRef<OpRow> dynamicDiagonalRows() {
   static const OpRow rows[] = {
+      {"Diag", importDiag},
       {"DiagPart", importDiagPart},
       {"MatrixDiag", importMatrixDiag},
       {"MatrixDiagPart", importMatrixDiagPart},

@@ -9,7 +9,18 @@ using namespace mlir;
 
 namespace atc::tf_import {
 
-Value TensorMath::dim(Value value, int64_t axis) { return element(shapeVector(n, value), axis); }
+Value shapeVector(NodeContext &n, Value value) {
+  if (!n.failed() && value && NodeContext::isStatic(value))
+    return n.intList(n.shape(value));
+  return n.callHost("Shape", {value});
+}
+
+Value TensorMath::dim(Value value, int64_t axis) {
+  if (!n.failed() && NodeContext::hasRank(value) && axis >= 0 && axis < n.rank(value))
+    if (const int64_t size = n.shape(value)[axis]; !ShapedType::isDynamic(size))
+      return index(size);
+  return element(shapeVector(n, value), axis);
+}
 
 Value TensorMath::element(Value vector, int64_t number) {
   return squeeze(slice(vector, number, number + 1, 0), {0});
@@ -23,6 +34,12 @@ Value TensorMath::shapeOf(ArrayRef<Value> sizes) {
 }
 
 Value TensorMath::dims(Value value, int64_t first, int64_t last) {
+  if (!n.failed() && NodeContext::hasRank(value) && first >= 0 && first <= last &&
+      last <= n.rank(value)) {
+    ArrayRef<int64_t> known = n.shape(value).slice(first, last - first);
+    if (llvm::none_of(known, ShapedType::isDynamic))
+      return n.intList(known);
+  }
   return slice(shapeVector(n, value), first, last, 0);
 }
 
@@ -96,6 +113,30 @@ Value TensorMath::indicesWhere(Value condition) {
 Value TensorMath::positionsWhere(Value condition) {
   return n.callHost("Transpose", {n.callHost("NonZero", {condition})},
                     {n.hostInts("perm", {1, 0})});
+}
+
+void transposeByValue(NodeContext &n, Value input, Value permutation) {
+  const int64_t rank = n.rank(input);
+  TensorMath m(n);
+  Value order = m.reshape(m.toIndex(permutation), ArrayRef<int64_t>{rank}),
+        shape = shapeVector(n, input), at = m.index(0);
+  // The elements between two neighbours along each axis.
+  SmallVector<Value> distances(rank, m.index(1)), sizes;
+  for (int64_t axis = rank - 1; axis > 0; --axis)
+    distances[axis - 1] = m.mul(distances[axis], m.dim(input, axis));
+  Value steps = m.shapeOf(distances);
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    Value from = m.element(order, axis), size = m.gather(shape, from, 0);
+    SmallVector<int64_t> behind = llvm::to_vector(llvm::seq<int64_t>(1, rank - axis));
+    Value offset = m.mul(m.count(size), m.gather(steps, from, 0));
+    at = m.add(at, behind.empty() ? offset : m.unsqueeze(offset, behind));
+    sizes.push_back(size);
+  }
+  Value axes = n.intList(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  Value isNamed = m.equal(m.unsqueeze(order, {1}), m.unsqueeze(axes, {0}));
+  at = m.required(at, m.equal(m.sum(m.toIndex(isNamed), 0), m.index(1)),
+                  "the permutation does not name each axis once");
+  n.setOutput(m.gather(m.reshape(input, ArrayRef<int64_t>{-1}), at, 0));
 }
 
 } // namespace atc::tf_import

@@ -107,6 +107,10 @@ mlir::Value sumOfRows(TensorMath &m, mlir::Value rows, mlir::Value ids, mlir::Va
 /// Returns for each value of a ragged tensor the number of its row, which begins at splits[row].
 mlir::Value rowsOfSplits(TensorMath &m, mlir::Value splits);
 
+/// Transposes by a permutation that is known only when the model runs: gathers each element of the
+/// result from the elements of the input, whose rank is known and not 0, in one row.
+void transposeByValue(NodeContext &n, mlir::Value input, mlir::Value permutation);
+
 /// Imports ListDiff of elements that are known only when the model runs.
 void importDifference(NodeContext &n);
 
