@@ -100,6 +100,7 @@ std::string PlaceholderRules::whyNoSize(const SizeNode &node) const {
   const bool isKnown =
       llvm::StringSwitch<bool>(op)
           .Cases({"Concat", "Mul", "Div", "Equal"}, true)
+          .Cases({"Shape", "Size"}, true) // They read no elements.
           .Cases({"Gather", "Squeeze", "Unsqueeze", "Cast", "Identity", "Split"}, onlyAt({0}))
           .Case("Reshape", onlyAt({0, 1}))
           .Case("Slice", onlyAt({0, 2}))

@@ -386,19 +386,23 @@ ATC_KERNEL(RotaryEmbedding) {
   if (turned < 0 || turned > size || turned % 2 || !(cosines.dims() == sines.dims()) ||
       cosines.rank() != (positions ? 2u : 3u) || cosines.dim(cosines.rank() - 1) != half)
     return fail("% of % elements are turned; the caches do not fit", turned, size);
-  if (positions ? positions.count() != batch * length
-                : cosines.dim(0) != batch || cosines.dim(1) != length)
+  // Exporters write the angles of one sequence for the whole batch.
+  const Tensor &angles = positions ? positions : cosines;
+  const bool shared = angles.rank() > 1 && angles.dim(0) == 1;
+  if (angles.rank() < 2 || (!shared && angles.dim(0) != batch) || angles.dim(1) != length ||
+      (positions && angles.rank() != 2))
     return fail("the caches or positions do not fit % sequences of %", batch, length);
   void *out = makeBytes(0, x.dtype(), x.dims());
   if (!out)
     return;
-  for (int64_t i = 0; positions && i < batch * length; ++i)
+  for (int64_t i = 0; positions && i < positions.count(); ++i)
     if (const int64_t at = integerAt(positions, i); at < 0 || at >= cosines.dim(0))
       return fail("position % of a cache of %", at, cosines.dim(0));
   auto compute = [&]<typename F>(F *y, const F *data, const F *cos, const F *sin) {
     parallelIf(*this, batch * length, heads * size, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = (positions ? integerAt(positions, i) : i) * half;
+        const int64_t angle = shared ? i % length : i;
+        const int64_t row = (positions ? integerAt(positions, angle) : angle) * half;
         for (int64_t head = 0; head < heads; ++head) {
           const int64_t at = packed ? (i * heads + head) * size
                                     : ((i / length * heads + head) * length + i % length) * size;

@@ -206,9 +206,19 @@ def test_rotary_embedding_turns():
                    interleaved=1,
                    num_heads=3)
     assert (packed == pack(got)).all()
+    first = angle[:1]
+    shared, = call("RotaryEmbedding", x, np.cos(first), np.sin(first), rotary_embedding_dim=6)
+    each = np.repeat(first, len(x), 0)
+    repeated, = call("RotaryEmbedding", x, np.cos(each), np.sin(each), rotary_embedding_dim=6)
+    assert (shared == repeated).all()
     cache = numbers(10, 4)
-    with pytest.raises(KernelError):
-        call("RotaryEmbedding", x, cache, cache, np.full((2, 4), 10))
+    rows = np.arange(x.shape[2])[None]
+    shared, = call("RotaryEmbedding", x, cache, cache, rows)
+    repeated, = call("RotaryEmbedding", x, cache, cache, np.repeat(rows, len(x), 0))
+    assert (shared == repeated).all()
+    for positions in (np.full((2, 4), 10), rows[:, 1:]):
+        with pytest.raises(KernelError):
+            call("RotaryEmbedding", x, cache, cache, positions)
 
 
 def test_swiglu():

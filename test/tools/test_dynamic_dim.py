@@ -163,7 +163,8 @@ def positions(net, x):
 
 def indexed():
     """What PyTorch exports with indices along the batch: as_strided of pooled images, the mask of
-    tokens that transformers read by pairs of indices, and a query that is repeated."""
+    tokens that transformers read by pairs of indices, a query that is repeated, and one that is
+    expanded by sizes of which those that are -1 become 1."""
     net = Net(21)
     x, mask = net.input("x", ["N", 8, 3, 3]), net.input("mask", ["N", 5], T.INT64)
     row, batch = positions(net, x)
@@ -183,6 +184,13 @@ def indexed():
     query = net.op("Tile", net.weight(1, 2, 8),
                    net.op("Concat", net.op("Unsqueeze", batch, net.ints(0)), one, one, axis=0))
     y = net.op("Add", query, net.op("Unsqueeze", y, net.ints(1)))
+    sizes = net.op("Reshape", net.op("Concat", net.op("Unsqueeze", batch, net.ints(0)),
+                                     net.ints(2, -1), axis=0), net.ints(-1))
+    ones = net.op("ConstantOfShape", net.op("Shape", sizes),
+                  value=NH.from_array(np.ones(1, np.int64)))
+    kept = net.op("Equal", sizes, net.op("Mul", ones, net.constant(np.int64(-1))))
+    y = net.op("Add", y, net.op("Expand", net.weight(1, 1, 8),
+                                net.op("Where", kept, ones, sizes)))
     net.output(net.op("MatMul", y, net.weight(8, 4)), ["N", 2, 4])
     net.output(seen, ["N", 1, 1, 3])
     return net
