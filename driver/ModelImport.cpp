@@ -81,7 +81,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   options.makeTiles = tiles;
   options.roundsToBytes = source.roundsToBytes && target.roundsToBytes();
   if (source.format == ModelFormat::TfLite)
-    return importTfLite(source.path, options, context, diagnostics);
+    return importTfLite(source.path, options, context, diagnostics, source.signature);
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

@@ -33,11 +33,11 @@ struct ModelSource {
   InputShapes inputShapes = {};                    ///< --input_shape
   std::vector<std::string> outNodes = {};          ///< --out_nodes; empty: the model's outputs
   std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
-  std::string signature = {};                      ///< --signature_def; of a SavedModel
-  ModelBoundary boundary = {};                     ///< types of inputs and outputs
-  std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
-  std::vector<PlacementRule> placement = {};       ///< which side runs single nodes; of an NPU
-  std::string weights = {};                        ///< --weight; the .caffemodel of Caffe
+  std::string signature = {};                ///< --signature_def; of a SavedModel or .tflite file
+  ModelBoundary boundary = {};               ///< types of inputs and outputs
+  std::vector<PrecisionRule> precision = {}; ///< how single nodes compute
+  std::vector<PlacementRule> placement = {}; ///< which side runs single nodes; of an NPU
+  std::string weights = {};                  ///< --weight; the .caffemodel of Caffe
   /// Whether a model of one dynamic dim may become a loop over static tiles, which only the
   /// phases behind Quantize understand.
   bool tileDynamicDim = false;

@@ -9,8 +9,8 @@ namespace atc::caffe {
 
 using Family = llvm::ArrayRef<LayerRow> (*)();
 
-static constexpr Family families[] = {windowLayers, elementwiseLayers, normLayers,
-                                      moveLayers,   reduceLayers,      detectionLayers};
+static constexpr Family families[] = {windowLayers, elementwiseLayers, normLayers,     moveLayers,
+                                      reduceLayers, detectionLayers,   recurrentLayers};
 
 const LayerRow *findLayer(llvm::StringRef type) {
   for (Family family : families)

@@ -20,6 +20,7 @@ llvm::ArrayRef<LayerRow> normLayers();
 llvm::ArrayRef<LayerRow> moveLayers();
 llvm::ArrayRef<LayerRow> reduceLayers();
 llvm::ArrayRef<LayerRow> detectionLayers();
+llvm::ArrayRef<LayerRow> recurrentLayers();
 
 /// Import SSD's layers of detections, which have a file of their own.
 void importDetectionOutput(LayerContext &context);

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/MathExtras.h>
 #include <onnx/onnx_pb.h>
 
@@ -103,6 +105,30 @@ bool isQuantized(const fb::Tensor &tensor) {
   default:
     return false;
   }
+}
+
+std::optional<size_t> ModelReader::findSignature(StringRef wanted, Diagnostics &diagnostics) const {
+  const auto *signatures = model->signature_defs();
+  std::vector<std::string> names;
+  llvm::SmallDenseSet<size_t> named;
+  for (unsigned i = 0; signatures && i < signatures->size(); ++i) {
+    const fb::SignatureDef &signature = *signatures->Get(i);
+    const auto *key = signature.signature_key();
+    const StringRef name = key ? StringRef(key->c_str(), key->size()) : StringRef();
+    if (name == (wanted.empty() ? "serving_default" : wanted))
+      return signature.subgraph_index();
+    names.push_back(("'" + name + "'").str());
+    named.insert(signature.subgraph_index());
+  }
+  if (wanted.empty() && named.size() < 2)
+    return named.empty() ? 0 : *named.begin();
+  llvm::sort(names);
+  diagnostics.error(
+      "E13005",
+      "the model has no signature '" + (wanted.empty() ? "serving_default" : wanted) +
+          "'; it has " +
+          (names.empty() ? "none" : llvm::join(names, ", ") + ": choose one with --signature_def"));
+  return std::nullopt;
 }
 
 StringRef ModelReader::data(const fb::Tensor &tensor) const {
@@ -277,6 +303,11 @@ bool ModelReader::check(StringRef path, Diagnostics &diagnostics) {
         (buffer.offset() > bytes.size() || buffer.size() > bytes.size() - buffer.offset()))
       return fail("is damaged: buffer " + Twine(i) + " is behind its end");
   }
+  for (unsigned i = 0; model->signature_defs() && i < model->signature_defs()->size(); ++i)
+    if (const uint32_t index = model->signature_defs()->Get(i)->subgraph_index();
+        index >= numSubgraphs())
+      return fail("has a signature of subgraph " + Twine(index) + ", but " + Twine(numSubgraphs()) +
+                  " subgraphs");
   // A small file may state many large tensors.
   constexpr uint64_t maxBytes = uint64_t(4) << 30;
   if (expandedBytes() > maxBytes)

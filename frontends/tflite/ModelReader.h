@@ -38,6 +38,11 @@ public:
     return tensors ? tensors->size() : 0;
   }
 
+  /// Returns the index of the subgraph that a signature names; without a name that of
+  /// serving_default, or the one that all signatures name, or 0 where there are none. Returns none
+  /// after an error.
+  std::optional<size_t> findSignature(llvm::StringRef wanted, Diagnostics &diagnostics) const;
+
   /// Returns the bytes of a constant, which belong to the reader; empty for other tensors.
   llvm::StringRef data(const fb::Tensor &tensor) const;
 

@@ -25,20 +25,22 @@ constexpr int64_t maxOperators = 1'000'000;
 /// Makes an ONNX model of a file.
 class ModelConverter : public ModelState {
 public:
-  ModelConverter(const ModelReader &reader, onnx::ModelProto &model,
+  /// Converts subgraph `index`, with those that it uses.
+  ModelConverter(const ModelReader &reader, size_t index, onnx::ModelProto &model,
                  const OnnxImportOptions &options, Diagnostics &diagnostics)
-      : ModelState(reader, *model.mutable_graph(), diagnostics), options(options) {
+      : ModelState(reader, *model.mutable_graph(), diagnostics), mainIndex(index),
+        options(options) {
     model.set_ir_version(10);
     model.add_opset_import()->set_version(opset);
     roundsToBytes = options.roundsToBytes;
-    main.set_name(reader.subgraph(0).name() ? reader.subgraph(0).name()->str() : "main");
+    main.set_name(reader.subgraph(index).name() ? reader.subgraph(index).name()->str() : "main");
   }
 
   /// Returns false after an error.
   bool run() {
     const unsigned before = diagnostics.numErrors();
-    const fb::SubGraph &graph = reader.subgraph(0);
-    GraphState state = {main, 0, std::vector<std::string>(reader.numTensors(0))};
+    const fb::SubGraph &graph = reader.subgraph(mainIndex);
+    GraphState state = {main, mainIndex, std::vector<std::string>(reader.numTensors(mainIndex))};
     for (unsigned i = 0; graph.inputs() && i < graph.inputs()->size(); ++i)
       addInput(state, graph.inputs()->Get(i));
     findVariables();
@@ -158,7 +160,8 @@ private:
 
   /// Notes the variables, what initializes them, and which of them a run changes.
   void findVariables() {
-    std::vector<std::pair<int64_t, bool>> graphs = {{0, false}}; // index; whether it initializes
+    std::vector<std::pair<int64_t, bool>> graphs = {
+        {mainIndex, false}}; // index; whether it initializes
     for (size_t at = 0; at < graphs.size(); ++at) {
       const auto [index, isFirst] = graphs[at];
       if (index < 0 || index >= static_cast<int64_t>(reader.numSubgraphs())) {
@@ -206,7 +209,7 @@ private:
   }
 
   void addInput(GraphState &state, unsigned index) {
-    const fb::Tensor &tensor = reader.tensor(0, index);
+    const fb::Tensor &tensor = reader.tensor(mainIndex, index);
     std::string name = portName(tensor, index);
     if (!claimName(name))
       name = uniqueName(name);
@@ -276,18 +279,19 @@ private:
   }
 
   void addOutputs(GraphState &state) {
-    const fb::SubGraph &graph = reader.subgraph(0);
+    const fb::SubGraph &graph = reader.subgraph(mainIndex);
     const auto *outputs = graph.outputs();
     llvm::SmallDenseSet<int32_t> listed;
     for (unsigned i = 0; outputs && i < outputs->size(); ++i) {
       const int32_t index = outputs->Get(i);
       const bool isMade = llvm::is_contained(made, index);
       // With --out_nodes the outputs need not be there.
-      if (!isMade && !options.outputs.empty() && reader.data(reader.tensor(0, index)).empty())
+      if (!isMade && !options.outputs.empty() &&
+          reader.data(reader.tensor(mainIndex, index)).empty())
         continue;
       const std::string name =
           isMade && listed.insert(index).second ? state.names[index] : outputName(state, index);
-      if (isComplex(reader.tensor(0, index)))
+      if (isComplex(reader.tensor(mainIndex, index)))
         diagnostics.error("E13010", "output '" + name +
                                         "' is complex; the outputs of a model are real: "
                                         "--out_nodes can name other tensors");
@@ -307,12 +311,12 @@ private:
 
   /// Returns which operators of the main graph the asked outputs need; empty for all of them.
   std::vector<bool> findNeeded() {
-    const auto *operators = reader.subgraph(0).operators();
+    const auto *operators = reader.subgraph(mainIndex).operators();
     if (options.outputs.empty() || !operators)
       return {};
-    std::vector<bool> needed(operators->size()), wanted(reader.numTensors(0));
+    std::vector<bool> needed(operators->size()), wanted(reader.numTensors(mainIndex));
     for (size_t i = 0; i < wanted.size(); ++i) {
-      const StringRef name = nameOf(reader.tensor(0, i));
+      const StringRef name = nameOf(reader.tensor(mainIndex, i));
       wanted[i] = llvm::any_of(options.outputs, [&](const std::string &output) {
         return name == output || name == StringRef(output).rsplit(':').first;
       });
@@ -368,11 +372,12 @@ private:
     row->import(context);
     for (unsigned i = 0; i < context.numOutputs(); ++i)
       state.producers[op.outputs()->Get(i)] = &op;
-    for (unsigned i = 0; i < context.numOutputs() && state.subgraph == 0; ++i)
+    for (unsigned i = 0; i < context.numOutputs() && state.subgraph == mainIndex; ++i)
       made.insert(op.outputs()->Get(i));
     return !context.failed();
   }
 
+  const size_t mainIndex; ///< of the subgraph that is compiled
   const OnnxImportOptions &options;
   std::vector<State> states;
   UnsupportedOps unsupported;
@@ -388,12 +393,16 @@ private:
 } // namespace atc::tflite
 
 FailureOr<OwningOpRef<ModuleOp>> atc::importTfLite(StringRef path, const OnnxImportOptions &options,
-                                                   MLIRContext &context, Diagnostics &diagnostics) {
+                                                   MLIRContext &context, Diagnostics &diagnostics,
+                                                   StringRef signature) {
   std::unique_ptr<tflite::ModelReader> reader = tflite::ModelReader::open(path, diagnostics);
   if (!reader)
     return failure();
+  const std::optional<size_t> index = reader->findSignature(signature, diagnostics);
+  if (!index)
+    return failure();
   onnx::ModelProto model;
-  tflite::ModelConverter converter(*reader, model, options, diagnostics);
+  tflite::ModelConverter converter(*reader, *index, model, options, diagnostics);
   if (!converter.run())
     return failure();
   OnnxImportOptions onnxOptions = converter.onnxOptions();
@@ -407,7 +416,7 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTfLite(StringRef path, const OnnxImp
       result.Swap(&model);
       return true;
     }
-    return tflite::ModelConverter(*reader, result, options, diagnostics).run();
+    return tflite::ModelConverter(*reader, *index, result, options, diagnostics).run();
   };
   auto module = importOnnxModel(make, path, onnxOptions, context, diagnostics);
   if (succeeded(module))

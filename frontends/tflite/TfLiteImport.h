@@ -13,11 +13,11 @@ namespace atc {
 /// QuantizeLinear and DequantizeLinear around the operators that compute with them. Inputs and
 /// results have the names of their tensors; `options.outputs` name tensors, and operators that
 /// they do not need are not looked at. `options.inputShapes` may state dynamic dims only. Reports
-/// all operators without an importer in one E13010.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importTfLite(llvm::StringRef path,
-                                                                const OnnxImportOptions &options,
-                                                                mlir::MLIRContext &context,
-                                                                Diagnostics &diagnostics);
+/// all operators without an importer in one E13010. `signature` chooses among several; without it
+/// serving_default is imported, or the only one.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importTfLite(llvm::StringRef path, const OnnxImportOptions &options, mlir::MLIRContext &context,
+             Diagnostics &diagnostics, llvm::StringRef signature = "");
 
 } // namespace atc
 

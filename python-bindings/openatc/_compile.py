@@ -384,7 +384,7 @@ def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | No
     `kwargs`; `dynamic_shapes`, as torch.export takes it, says which dims are dynamic:
     {"image": {0: "batch"}}. A tf.function without a signature needs `args` too: arrays or
     tf.TensorSpec. Keras models need nothing. `signature` chooses among those of a SavedModel,
-    a folder: without it "serving_default" is compiled, or the only one.
+    a folder, or of a .tflite file: without it "serving_default" is compiled, or the only one.
     """
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
                        hooks, progress)

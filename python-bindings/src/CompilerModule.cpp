@@ -33,10 +33,12 @@ driver::ModelSource sourceOf(const ModelRequest &model) {
   source.inputShapes = model.inputShapes;
   source.outNodes = model.outputs;
   source.signature = model.signature;
-  if (!source.signature.empty() && (model.bytes || !llvm::sys::fs::is_directory(model.path)))
+  if (!source.signature.empty() && source.format != driver::ModelFormat::TfLite &&
+      (model.bytes || !llvm::sys::fs::is_directory(model.path)))
     throw ErrorLines{{"E10055: a signature ('" + source.signature +
-                      "') is only supported for the folder of a SavedModel, which '" + model.path +
-                      "' is not"}};
+                      "') is only supported for the folder of a SavedModel and for a .tflite "
+                      "file, which '" +
+                      model.path + "' is not"}};
   return source;
 }
 

@@ -281,6 +281,87 @@ def test_bn_with_statistics(tmp_path):
     np.testing.assert_allclose(compute(tmp_path, net, [x])["y"], want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["MAX", "AVE"])
+@pytest.mark.parametrize("height", [1, 3])
+def test_pyramids(tmp_path, mode, height):
+    x = draw((2, 3, 7, 10))
+    net = Net(data=x.shape)
+    net.add("SPP", "out", spp_param={"pyramid_height": height, "pool": mode})
+    levels = []
+    for bins in (1 << level for level in range(height)):
+        kernel = [-(-size // bins) for size in x.shape[2:]]
+        pads = [(k * bins - size + 1) // 2 for k, size in zip(kernel, x.shape[2:], strict=True)]
+        pooled = np.zeros((2, 3, bins, bins))
+        for at in np.ndindex(bins, bins):
+            low = [i * k - p for i, k, p in zip(at, kernel, pads, strict=True)]
+            high = [min(a + k, size + p) for a, k, size, p in
+                    zip(low, kernel, x.shape[2:], pads, strict=True)]
+            part = x[:, :, max(low[0], 0):high[0], max(low[1], 0):high[1]]
+            pooled[(..., *at)] = part.max((2, 3)) if mode == "MAX" else (
+                part.sum((2, 3)) / ((high[0] - low[0]) * (high[1] - low[1])))
+        levels.append(pooled if height == 1 else pooled.reshape(2, -1))
+    got = compute(tmp_path, net, [x])["out"]
+    np.testing.assert_allclose(got, np.concatenate(levels, 1), rtol=1e-5, atol=1e-6)
+
+
+def test_lookups(tmp_path):
+    net = Net(words=(2, 3), order=(3,))
+    table, bias, more = draw((7, 4)), draw(4, 1), draw((1, 3, 4), 2)
+    net.add("Embed", "rows", blobs=[table, bias], embed_param={"input_dim": 7, "num_output": 4})
+    net.add("Parameter", "more", [], blobs=[more],
+            parameter_param={"shape": {"dim": list(more.shape)}})
+    net.add("Concat", "joined", ["rows", "more"], concat_param={"axis": 0})
+    net.add("BatchReindex", "out", ["joined", "order"])
+    words, order = np.array([[0, 6, 2], [5, 5, 1]], "f4"), np.array([2, 0, 2], "f4")
+    got = compute(tmp_path, net, [words, order])["out"]
+    expected = np.concatenate([table[words.astype(int)] + bias, more])[order.astype(int)]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def recur(kind, x, goes_on, fixed, states, blobs):
+    """As Caffe unrolls it; the weights of `fixed` are there where it is."""
+    blobs = list(blobs)
+    steps, batch = x.shape[:2]
+    sums = x.reshape(steps, batch, -1) @ blobs.pop(0).T + blobs.pop(0)
+    if fixed is not None:
+        sums = sums + fixed.reshape(batch, -1) @ blobs.pop(0).T
+    recurrent, results = blobs.pop(0), []
+    for total, on in zip(sums, goes_on[..., None], strict=True):
+        total = total + (on * states[0]) @ recurrent.T
+        if kind == "RNN":
+            states = [np.tanh(total)]
+            results.append(np.tanh(states[0] @ blobs[0].T + blobs[1]))
+        else:
+            i, f, o, g = np.split(total, 4, 1)
+            i, f, o = (1 / (1 + np.exp(-value)) for value in (i, f, o))
+            cell = on * f * states[1] + i * np.tanh(g)
+            states = [o * np.tanh(cell), cell]
+            results.append(states[0])
+    return [np.stack(results), *(state[None] for state in states)]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "RNN"])
+@pytest.mark.parametrize("has_all", [False, True])
+def test_recurrence(tmp_path, kind, has_all):
+    states, gates = (2, 4) if kind == "LSTM" else (1, 1)
+    inputs = {"x": (4, 2, 3, 2), "cont": (4, 2)}
+    inputs |= {"fixed": (2, 5), **{f"s{i}": (1, 2, 3) for i in range(states)}} if has_all else {}
+    net = Net(**inputs)
+    shapes = [(gates * 3, 6), (gates * 3,), *([(gates * 3, 5)] if has_all else []), (gates * 3, 3),
+              *([(3, 3), (3,)] if kind == "RNN" else [])]
+    blobs = [draw(shape, seed) for seed, shape in enumerate(shapes)]
+    tops = ["out", *(f"last{i}" for i in range(states) if has_all)]
+    net.add(kind, "recurrent", list(inputs), tops, blobs,
+            recurrent_param={"num_output": 3, "expose_hidden": has_all})
+    values = {name: draw(shape, 9) for name, shape in inputs.items()}
+    values["cont"] = np.array([[0, 1], [1, 1], [0, 1], [1, 0]], "f4")
+    got = compute(tmp_path, net, values.values())
+    first = [values[f"s{i}"][0] if has_all else np.zeros((2, 3)) for i in range(states)]
+    expected = recur(kind, values["x"], values["cont"], values.get("fixed"), first, blobs)
+    for name, value in zip(tops, expected, strict=False):
+        np.testing.assert_allclose(got[name], value, rtol=1e-4, atol=1e-5)
+
+
 def test_several_inputs(tmp_path):
     a, b = draw(SHAPE, 1), draw(SHAPE, 2)
     net = Net(a=SHAPE, b=SHAPE)

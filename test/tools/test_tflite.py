@@ -243,7 +243,7 @@ def set_padding(model):
          if op.get("builtin_options_type") == "Conv2DOptions")["padding"] = 9
 
 
-def compile_changed(tmp_path, name, change):
+def compile_changed(tmp_path, name, change, *flags):
     """What atc says of a model that is changed as JSON."""
     flatc = shutil.which("flatc")
     if not flatc:
@@ -257,7 +257,7 @@ def compile_changed(tmp_path, name, change):
     change(model)
     text.write_text(json.dumps(model), encoding="utf-8")
     subprocess.run([flatc, "-b", "--strict-json", schema, text], cwd=tmp_path, check=True)
-    return atc(tmp_path, path.with_suffix(".bin"))
+    return atc(tmp_path, path.with_suffix(".bin"), *flags)
 
 
 @pytest.mark.parametrize("change, said", [
@@ -282,6 +282,40 @@ def compile_changed(tmp_path, name, change):
 def test_what_no_converter_writes(change, said, tmp_path):
     code, err, _ = compile_changed(tmp_path, "conv_VALID", change)
     assert code == 1 and said in err, err
+
+
+def test_signatures(tmp_path):
+    """The first subgraph was compiled, whatever the signatures were."""
+    def name(**signatures):
+        def change(model):
+            model["signature_defs"] = [{"signature_key": key, "subgraph_index": index}
+                                       for key, index in signatures.items()]
+        return change
+
+    def outputs():
+        """What the model makes of the same random input."""
+        shutil.rmtree(tmp_path / "made", ignore_errors=True)
+        code, err, _ = call(tool("om-run"), tmp_path / "out.om", "--random", "--output", tmp_path / "made")
+        assert code == 0, err
+        return [np.load(path).tolist() for path in (tmp_path / "made").glob("*.npy")]
+
+    both = name(twice=1, more=2)
+    code, err, _ = compile_changed(tmp_path, "if", both)
+    assert code == 1 and ("E13005: the model has no signature 'serving_default'; it has 'more', "
+                          "'twice': choose one with --signature_def") in err, err
+    code, err, _ = compile_changed(tmp_path, "if", both, "--signature_def=less")
+    assert code == 1 and "no signature 'less'; it has 'more', 'twice'" in err, err
+    code, err, _ = compile_changed(tmp_path, "if", name(twice=9))
+    assert code == 1 and "has a signature of subgraph 9, but 3 subgraphs" in err, err
+    found = []
+    for chosen, flags in ((both, ["--signature_def=twice"]), (both, ["--signature_def=more"]),
+                          (name(more=2, serving_default=1), []), (name(twice=1), []),
+                          (name(any=0, same=0), [])):
+        code, err, _ = compile_changed(tmp_path, "if", chosen, *flags)
+        assert code == 0, err
+        found.append(outputs())
+    assert found[0] == found[2] == found[3] != found[1], found
+    assert found[4] in found[:2]  # the subgraph that chooses between the two
 
 
 def test_a_subgraph_that_calls_itself_is_one_error(tmp_path):

@@ -58,7 +58,7 @@ const Flag flags[] = {
     {"input_nodes", Used, "", "", input,
      "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
     {"signature_def", Used, "", "", input,
-     "TensorFlow: the signature of a SavedModel to compile; otherwise serving_default, or the only one"},
+     "TensorFlow (also Lite): the signature of a model to compile; otherwise serving_default, or the only one"},
     {"input_fp16_nodes", Used, "", "", input, "inputs, \"a;b\", that the caller gives as f16"},
     {"is_input_adjust_hw_layout", Used, "false", "", input,
      "true,false for each of --input_fp16_nodes: whether the caller gives it as NC1HWC0"},

@@ -122,8 +122,10 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
   if (!source.inputNodes.empty() && framework != "3")
     diagnostics.error("E10055", "--input_nodes is only supported for TensorFlow models");
   source.signature = flags.get("signature_def");
-  if (!source.signature.empty() && (framework != "3" || !sys::fs::is_directory(source.path)))
-    diagnostics.error("E10055", "--signature_def is only supported for the folders of SavedModels");
+  const bool isFolder = framework == "3" && sys::fs::is_directory(source.path);
+  if (!source.signature.empty() && !isFolder && framework != "6")
+    diagnostics.error("E10055", "--signature_def is only supported for the folders of SavedModels "
+                                "and for TensorFlow Lite models");
 }
 
 void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {

@@ -306,16 +306,64 @@ void importUpsample(LayerContext &c) {
                                                         : result);
 }
 
+//===--- Lookups ----------------------------------------------------------===//
+
+Tensor asIndices(LayerContext &c, const Tensor &value) {
+  return c.node("Cast", {value}, value.dims, {{"to", int64_t(onnx::TensorProto::INT64)}});
+}
+
+/// Takes a row of the weights per number.
+void importEmbed(LayerContext &c) {
+  const pb::EmbedParameter &p = c.layer().embed_param();
+  const int64_t rows = p.input_dim(), outputs = p.num_output();
+  if (rows == 0 || outputs == 0)
+    c.fail("input_dim and num_output must be positive");
+  Dims dims = c.bottom().dims;
+  dims.push_back(outputs);
+  Tensor result = c.node("Gather", {c.weights(0, {rows, outputs}), asIndices(c, c.bottom())}, dims);
+  c.setTop(p.bias_term() ? c.add(result, c.weights(1, {outputs})) : result);
+}
+
+/// Takes items of the batch in the order that the second bottom states.
+void importBatchReindex(LayerContext &c) {
+  c.requireRank(1, 1);
+  if (!c.failed() && c.bottom().rank() == 0)
+    c.fail("bottom '" + Twine(c.layer().bottom(0)) + "' has no batch");
+  if (c.failed())
+    return;
+  Dims dims = c.bottom().dims;
+  dims[0] = c.bottom(1).dims[0];
+  c.setTop(c.node("Gather", {c.bottom(), asIndices(c, c.bottom(1))}, dims));
+}
+
+/// The top is the layer's weights.
+void importParameter(LayerContext &c) {
+  const auto &stated = c.layer().parameter_param().shape().dim();
+  const Dims dims(stated.begin(), stated.end());
+  if (llvm::any_of(dims, [](int64_t dim) { return dim < 1; }))
+    return c.fail("its shape " + printShape(dims) + " must have positive dims");
+  Tensor value = c.weights(0, dims);
+  c.setTop(c.node("Identity", {value}, dims));
+}
+
 } // namespace
 
 llvm::ArrayRef<LayerRow> moveLayers() {
-  static const LayerRow rows[] = {
-      {"Concat", importConcat},   {"Crop", importCrop},
-      {"Flatten", importFlatten}, {"Interp", importInterp},
-      {"Permute", importPermute}, {"Reorg", importReorg},
-      {"Reshape", importReshape}, {"ShuffleChannel", importShuffleChannel},
-      {"Slice", importSlice},     {"Split", importSplit},
-      {"Tile", importTile},       {"Upsample", importUpsample}};
+  static const LayerRow rows[] = {{"BatchReindex", importBatchReindex},
+                                  {"Concat", importConcat},
+                                  {"Crop", importCrop},
+                                  {"Embed", importEmbed},
+                                  {"Parameter", importParameter},
+                                  {"Flatten", importFlatten},
+                                  {"Interp", importInterp},
+                                  {"Permute", importPermute},
+                                  {"Reorg", importReorg},
+                                  {"Reshape", importReshape},
+                                  {"ShuffleChannel", importShuffleChannel},
+                                  {"Slice", importSlice},
+                                  {"Split", importSplit},
+                                  {"Tile", importTile},
+                                  {"Upsample", importUpsample}};
   return rows;
 }
 

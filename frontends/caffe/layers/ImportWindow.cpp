@@ -181,34 +181,22 @@ Tensor meanFactors(LayerContext &c, const Window &window, const Dims &in, const 
   return c.constant({1, 1, out[2], out[3]}, factors);
 }
 
-void importPooling(LayerContext &c) {
-  const pb::PoolingParameter &p = c.layer().pooling_param();
-  c.requireRank(0, 4);
-  if (p.pool() == pb::PoolingParameter::STOCHASTIC)
-    c.fail("pool: STOCHASTIC is not supported, only MAX and AVE");
-  const bool hasMask = c.layer().top_size() > 1;
-  if (hasMask && (p.pool() != pb::PoolingParameter::MAX || p.global_pooling()))
-    c.fail("only a MAX pool of windows has a second top, its mask");
-  if (c.failed())
-    return;
-  const bool isMax = p.pool() == pb::PoolingParameter::MAX;
-  if (p.global_pooling() && (p.has_kernel_size() || p.has_kernel_h() || p.has_kernel_w()))
-    return c.fail("global_pooling takes the whole image, but kernel_size, kernel_h or kernel_w is "
-                  "given too; give one of the two");
-  if (p.global_pooling())
-    return globalPool(c, isMax);
-  const Window window = readPool(c);
+/// Returns a pool of the input, and its mask where one is asked for; one tensor of no use after an
+/// error.
+std::vector<Tensor> poolWindows(LayerContext &c, const Window &window, bool ceil, bool isMax,
+                                bool hasMask) {
+  const std::vector<Tensor> none(1);
   Dims dims = c.bottom().dims;
   Dims pads = window.pads();
-  const bool ceil =
-      p.has_round_mode() ? p.round_mode() == pb::PoolingParameter::CEIL : p.ceil_mode();
   bool isPartial = false;
   for (unsigned i = 0; i < 2; ++i) {
     const int64_t size = c.knownDim(0, 2 + i, "the windows");
     if (c.failed())
-      return;
+      return none;
     if (size + 2 * window.pad[i] < window.kernel[i])
-      return c.fail("the window is larger than the image " + printShape(dims));
+      c.fail("the window is larger than the image " + printShape(dims));
+    if (c.failed())
+      return none;
     const int64_t pooled = pooledSize(size, window, i, ceil);
     const int64_t end = (pooled - 1) * window.stride[i] + window.kernel[i];
     isPartial |= end > size + 2 * window.pad[i];
@@ -220,21 +208,80 @@ void importPooling(LayerContext &c) {
     // Caffe counts the elements of a plane, ONNX those of all.
     std::vector<Tensor> both = c.nodes("MaxPool", {c.bottom()}, {dims, dims}, attributes);
     if (c.failed())
-      return;
+      return none;
     const int64_t plane = c.bottom().dims[2] * c.bottom().dims[3];
     Tensor positions = c.node("Mod", {both[1], c.ints({plane})}, dims);
     Tensor mask = c.node("Cast", {positions}, dims, {{"to", int64_t(onnx::TensorProto::FLOAT)}});
-    return c.setTops({both[0], mask});
+    return {both[0], mask};
   }
   if (isMax)
-    return c.setTop(c.node("MaxPool", {c.bottom()}, dims, attributes));
+    return {c.node("MaxPool", {c.bottom()}, dims, attributes)};
   attributes.push_back({"count_include_pad", int64_t(1)});
   Tensor mean = c.node("AveragePool", {c.bottom()}, dims, attributes);
   if (isPartial)
     mean = c.mul(mean, meanFactors(c, window, c.bottom().dims, dims));
-  c.setTop(mean);
+  return {mean};
 }
 
+void importPooling(LayerContext &c) {
+  const pb::PoolingParameter &p = c.layer().pooling_param();
+  c.requireRank(0, 4);
+  if (p.pool() == pb::PoolingParameter::STOCHASTIC)
+    c.fail("pool: STOCHASTIC is not supported, only MAX and AVE");
+  const bool hasMask = c.layer().top_size() > 1;
+  if (hasMask && (p.pool() != pb::PoolingParameter::MAX || p.global_pooling()))
+    c.fail("only a MAX pool of windows has a second top, its mask");
+  if (c.failed())
+    return;
+  const bool isMax = p.pool() == pb::PoolingParameter::MAX;
+  const bool ceil =
+      p.has_round_mode() ? p.round_mode() == pb::PoolingParameter::CEIL : p.ceil_mode();
+  if (p.global_pooling() && (p.has_kernel_size() || p.has_kernel_h() || p.has_kernel_w()))
+    return c.fail("global_pooling takes the whole image, but kernel_size, kernel_h or kernel_w is "
+                  "given too; give one of the two");
+  if (p.global_pooling())
+    return globalPool(c, isMax);
+  c.setTops(poolWindows(c, readPool(c), ceil, isMax, hasMask));
+}
+
+/// Pools to 1, 2, 4 ... windows per side and joins the results of all of these levels. The pads
+/// share what the windows reach over the image.
+void importPyramid(LayerContext &c) {
+  const pb::SppParameter &p = c.layer().spp_param();
+  constexpr int64_t maxHeight = 16;
+  c.requireRank(0, 4);
+  if (p.pool() == pb::PoolingParameter::STOCHASTIC)
+    c.fail("pool: STOCHASTIC is not supported, only MAX and AVE");
+  if (p.pyramid_height() < 1 || p.pyramid_height() > maxHeight)
+    c.fail("pyramid_height " + Twine(p.pyramid_height()) + " is not allowed, expected 1 to " +
+           Twine(maxHeight));
+  std::vector<Tensor> levels;
+  const int64_t height = p.pyramid_height();
+  int64_t sum = 0;
+  for (int64_t level = 0; level < height && !c.failed(); ++level) {
+    const int64_t bins = int64_t(1) << level;
+    Window window;
+    for (unsigned i = 0; i < 2; ++i) {
+      const int64_t size = c.knownDim(0, 2 + i, "the windows");
+      window.kernel[i] = window.stride[i] = std::max<int64_t>(1, (size + bins - 1) / bins);
+      window.pad[i] = (window.kernel[i] * bins - size + 1) / 2;
+      if (!c.failed() && window.pad[i] >= window.kernel[i])
+        c.fail("the image " + printShape(c.bottom().dims) + " is too small for " + Twine(bins) +
+               " windows per side, as pyramid_height " + Twine(height) + " asks for");
+    }
+    if (c.failed())
+      return;
+    Tensor pooled =
+        poolWindows(c, window, true, p.pool() == pb::PoolingParameter::MAX, false).front();
+    if (height == 1)
+      return c.setTop(pooled);
+    const int64_t values = product(pooled.dims, 1, 4);
+    sum = values < 0 || sum < 0 ? -1 : sum + values;
+    levels.push_back(c.node("Flatten", {pooled}, {pooled.dims[0], values}, {{"axis", int64_t(1)}}));
+  }
+  if (!c.failed())
+    c.setTop(c.node("Concat", levels, {levels[0].dims[0], sum}, {{"axis", int64_t(1)}}));
+}
 //===--- Products ---------------------------------------------------------===//
 
 void importInnerProduct(LayerContext &c) {
@@ -269,10 +316,13 @@ void importInnerProduct(LayerContext &c) {
 } // namespace
 
 llvm::ArrayRef<LayerRow> windowLayers() {
-  static const LayerRow rows[] = {
-      {"Convolution", importConvolution},     {"ConvolutionDepthwise", importDepthwise},
-      {"Deconvolution", importDeconvolution}, {"DepthwiseConvolution", importDepthwise},
-      {"InnerProduct", importInnerProduct},   {"Pooling", importPooling}};
+  static const LayerRow rows[] = {{"Convolution", importConvolution},
+                                  {"ConvolutionDepthwise", importDepthwise},
+                                  {"Deconvolution", importDeconvolution},
+                                  {"DepthwiseConvolution", importDepthwise},
+                                  {"InnerProduct", importInnerProduct},
+                                  {"Pooling", importPooling},
+                                  {"SPP", importPyramid}};
   return rows;
 }
 
