@@ -17,7 +17,7 @@
 namespace atc::ascend {
 namespace {
 
-constexpr int optionCount = ACL_ALLOW_HF32 + 1;
+constexpr int optionCount = ACL_OP_DEBUG_OPTION + 1;
 
 struct CompileOptions {
   std::mutex mutex;
@@ -34,15 +34,19 @@ std::vector<std::string> optionsForAtc(const OpCall &call) {
   if (call.keepsFloat32)
     return {"--precision_mode=cube_fp16in_fp32out"};
   static constexpr std::pair<aclCompileOpt, const char *> passed[] = {
-      {ACL_PRECISION_MODE, "--precision_mode="},
       {ACL_OP_SELECT_IMPL_MODE, "--op_select_implmode="},
       {ACL_OPTYPELIST_FOR_IMPLMODE, "--optypelist_for_implmode="},
       {ACL_OP_PRECISION_MODE, "--op_precision_mode="},
       {ACL_CUSTOMIZE_DTYPES, "--customize_dtypes="}};
-  std::vector<std::string> options;
   std::lock_guard lock(compileOptions().mutex);
+  const auto &values = compileOptions().values;
+  // `atc` takes one of the two modes, and its own default is that of whole models.
+  const std::string &mode = values[ACL_PRECISION_MODE], &newer = values[ACL_PRECISION_MODE_V2];
+  std::vector<std::string> options = {
+      !newer.empty() ? "--precision_mode_v2=" + newer
+                     : "--precision_mode=" + (mode.empty() ? "allow_fp32_to_fp16" : mode)};
   for (auto [option, flag] : passed)
-    if (const std::string &value = compileOptions().values[option]; !value.empty())
+    if (const std::string &value = values[option]; !value.empty())
       options.push_back(flag + value);
   return options;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -30,9 +31,26 @@ def test_scripts_find_the_name_of_the_chip():
             ("npu-smi info -t board -i 1 | grep 'Chip Name' | cut -d: -f2", "910B3"),
             ("npu-smi info | awk -F'|' '/0000:/{print $3}' | tail -1", "0000:02:00.0"),
             ("npu-smi info -t proc-mem -i 0 -c 0 | awk -F: '/Process Count/{print $2}'", "0"),
-            ("npu-smi info -t usages -i 0 -c 0 | grep -c 'Rate(%)'", "3")):
+            ("npu-smi info -t usages -i 0 -c 0 | grep -c 'Rate(%)'", "3"),
+            ("npu-smi info -t board -i 0 -c 0 | awk -F: '/Chip Type|Chip Name/{print $2}' | xargs", "Ascend 910B3"),
+            ("npu-smi info -t board -i 0 | grep -c 'Software Version'", "1"),
+            ("npu-smi info -t topo | grep -c '^NPU[01] '", "2")):
         done = run(line, **given)
         assert done.stdout.strip() == said and not done.stderr, (line, done)
+
+
+DEVICE = {  # as monitors read devices of two lines
+    "Ascend310P3": r"\| (\d+) +(\w+) +\| (\w+) +\| ([\d.]+) +(\d+) .*\n\| \d+ +(?:\d+) +\| (\S+) +\| (\d+) +(\d+) */ *(\d+)",
+    "Ascend910B3": r"\| (\d+) +(\w+) +\| (\w+) +\| ([\d.]+) +(\d+) .*\n\| \d+ +\| (\S+) +\| (\d+) +[^/]+/ \d+ +(\d+) */ *(\d+)"}
+
+
+@pytest.mark.parametrize("chip", DEVICE)
+def test_monitors_find_numbers(chip):
+    """Chips with memory in their package have it in a column of its own."""
+    said = run("npu-smi info", OPENATC_ACL_SOC=chip, OPENATC_ACL_DEVICES="2").stdout
+    found = re.findall(DEVICE[chip], said)
+    assert [row[:7] for row in found] == [(str(i), chip[6:], "OK", "0.0", "0", f"0000:0{i + 1}:00.0", "0") for i in range(2)]
+    assert ("HBM-Usage(MB)" in said) == (chip == "Ascend910B3") and all(int(row[8]) > 1000 for row in found)
 
 
 def test_loads_until_it_is_stopped():

@@ -137,3 +137,20 @@ def test_the_graph_of_an_operator_is_written(acl, tmp_path, type, inputs, output
     assert dump(type.encode(), None) == 100000
     assert dump(type.encode(), b"/nowhere/graph.txt") == 100004
     assert library.aclDestroyGraphDumpOpt(options) == 0 and library.aclDestroyGraphDumpOpt(options) != 0
+
+
+def test_float32_stays_without_a_precision_mode(acl):
+    """Numbers beyond float16 are moved and added as they are; what products read becomes float16."""
+    big = np.float32([[70000.125, 1e6], [-1e30, 3e-8]])
+    got = Operator(acl, "Add", [big, big], np.zeros_like(big)).compile_and_execute()
+    assert np.array_equal(got, big + big)
+    third = np.float32([[1 / 3]])
+    got = Operator(acl, "MatMulV2", [third, third], np.zeros_like(third)).compile_and_execute()
+    assert got == np.float32(np.float16(1 / 3)) ** 2
+    v2 = 15  # ACL_PRECISION_MODE_V2
+    assert acl.op.set_compile_opt(v2, "fp16") == 0
+    try:
+        got = Operator(acl, "Sub", [third, third / 1000], np.zeros_like(third)).compile_and_execute()
+    finally:
+        assert acl.op.set_compile_opt(v2, "") == 0
+    assert got[0, 0] == np.float32(np.float16(got[0, 0]))

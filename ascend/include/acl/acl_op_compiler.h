@@ -34,7 +34,9 @@ typedef enum ACL_ENUM_TYPE {
   ACL_OP_DETERMINISTIC,
   ACL_CUSTOMIZE_DTYPES,
   ACL_OP_PRECISION_MODE,
-  ACL_ALLOW_HF32
+  ACL_ALLOW_HF32,
+  ACL_PRECISION_MODE_V2,
+  ACL_OP_DEBUG_OPTION
 } aclCompileOpt;
 
 typedef enum aclCompileFlag ACL_ENUM_TYPE {
@@ -63,9 +65,10 @@ aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDesc *input
                          aclDataBuffer *outputs[], aclopAttr *attr, aclopEngineType engineType,
                          aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
-/* Set and read options as text. ACL_PRECISION_MODE, ACL_OP_SELECT_IMPL_MODE,
- * ACL_OPTYPELIST_FOR_IMPLMODE, ACL_OP_PRECISION_MODE and ACL_CUSTOMIZE_DTYPES are given to `atc`;
- * the others are only kept. */
+/* Set and read options as text. ACL_PRECISION_MODE, or ACL_PRECISION_MODE_V2 in its place,
+ * ACL_OP_SELECT_IMPL_MODE, ACL_OPTYPELIST_FOR_IMPLMODE, ACL_OP_PRECISION_MODE and
+ * ACL_CUSTOMIZE_DTYPES are given to `atc`; the others are only kept. Without a precision mode it
+ * is allow_fp32_to_fp16: float32 stays, but for what matrix products and convolutions read. */
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *value);
 /* Returns the bytes of an option's text with its end; 0 for a bad option. */
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);

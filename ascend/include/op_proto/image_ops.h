@@ -8,6 +8,26 @@
 
 namespace ge {
 
+REG_OP(Crop)
+    .INPUT(x, TensorType::ALL())
+    .INPUT(size, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(axis, Int, 2)
+    .REQUIRED_ATTR(offsets, ListInt)
+    .OP_END_FACTORY_REG(Crop);
+REG_OP(ResizeArea)
+    .INPUT(images, TensorType::ALL())
+    .INPUT(size, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(align_corners, Bool, false)
+    .OP_END_FACTORY_REG(ResizeArea);
+REG_OP(ResizeBicubic)
+    .INPUT(images, TensorType::ALL())
+    .INPUT(size, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(align_corners, Bool, false)
+    .ATTR(half_pixel_centers, Bool, false)
+    .OP_END_FACTORY_REG(ResizeBicubic);
 REG_OP(ResizeBilinear)
     .INPUT(images, TensorType::ALL())
     .INPUT(size, TensorType::ALL())

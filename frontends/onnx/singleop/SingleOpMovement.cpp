@@ -152,6 +152,29 @@ void buildReverseSequence(Graph &g) {
   Graph::setInt(node, "batch_axis", g.getInt("batch_dim", g.getInt("batch_axis", 0)));
 }
 
+/// Cuts a part as large as the second input out of the first one, from `axis` on.
+void buildCrop(Graph &g) {
+  const Ints &from = g.op.inputs[0].dims, &to = g.op.outputs[0].dims;
+  const int64_t axis = g.axisOf(g.getInt("axis", 2));
+  if (axis < 0)
+    return;
+  Ints begin = g.getInts("offsets", {}), end, axes;
+  const size_t count = from.size() - size_t(axis);
+  if (begin.size() == 1)
+    begin.resize(count, begin[0]); // one for all dims
+  if (begin.size() != count || to.size() != from.size())
+    return g.fail("\"offsets\" must have one number, or one for each dim from \"axis\" on, and the "
+                  "result as many dims as the input");
+  for (size_t i = 0; i < count; ++i) {
+    const size_t dim = size_t(axis) + i;
+    if (begin[i] < 0 || begin[i] + to[dim] > from[dim])
+      return g.fail("\"offsets\" and the result's dims lead out of the input");
+    axes.push_back(int64_t(dim));
+    end.push_back(begin[i] + to[dim]);
+  }
+  g.finish(g.value("Slice", {g.x[0], g.addInts(begin), g.addInts(end), g.addInts(axes)}));
+}
+
 void buildPermute(Graph &g) {
   const Ints order = g.getInts("order", {});
   if (order.size() != g.op.inputs[0].dims.size())
@@ -315,6 +338,7 @@ ArrayRef<OperatorRow> movementRows() {
       {"ArgMinWithValue", 1, buildArgWithValue},
       {"BroadcastTo", 1, buildBroadcast},
       {"BroadcastToD", 1, buildBroadcast},
+      {"Crop", 2, buildCrop},
       {"Cumsum", 1, buildCumsum},
       {"CumsumD", 1, buildCumsum},
       {"DepthToSpace", 1, buildBlocks},

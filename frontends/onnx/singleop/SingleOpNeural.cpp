@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace llvm;
 
@@ -283,38 +284,97 @@ void buildTransposedConv(Graph &g) {
   Graph::setInt(node, "group", g.getInt("groups", 1));
 }
 
+/// Returns an image in NCHW with the means of the pixels that each pixel of the result covers along
+/// an axis: gathered, weighted and added in floats, as a product with a matrix would be in halves.
+std::string areaOfAxis(Graph &g, const std::string &image, const Ints &dims, size_t axis,
+                       int64_t size, bool alignCorners) {
+  const int64_t pixels = dims[axis];
+  const double scale = alignCorners && size > 1 ? double(pixels - 1) / double(size - 1)
+                                                : double(pixels) / double(size);
+  const auto taps = int64_t(std::ceil(scale)) + 1;
+  Ints from;
+  std::vector<double> weights;
+  for (int64_t i = 0; i < size; ++i) {
+    const double begin = double(i) * scale, end = double(i + 1) * scale;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t pixel = int64_t(std::floor(begin)) + tap;
+      const double covered = std::min(end, double(pixel + 1)) - std::max(begin, double(pixel));
+      // Behind the edge its pixel repeats; between the corners of one pixel there is nothing else.
+      from.push_back(std::clamp<int64_t>(pixel, 0, pixels - 1));
+      weights.push_back(scale > 0 ? std::max(covered, 0.0) / scale : tap == 0);
+    }
+  }
+  const std::string gathered = g.fresh(), shares = g.fresh(), sum = g.fresh();
+  Graph::setInt(g.node("Gather", {image, g.reshape(g.addInts(from), {size, taps})}, {gathered}),
+                "axis", int64_t(axis));
+  Ints shape(dims.size() + 1, 1);
+  shape[axis] = size;
+  shape[axis + 1] = taps;
+  g.addConstant(shares, onnx::TensorProto::FLOAT, shape, weights);
+  Graph::setInt(g.node("ReduceSum",
+                       {g.value("Mul", {gathered, shares}), g.addInts({int64_t(axis) + 1})}, {sum}),
+                "keepdims", 0);
+  return sum;
+}
+
+/// Whether the channels of a tensor of a resize come last: what TensorFlow's operators alone have
+/// is so, too, where no format is stated.
+bool isResizeLast(const Graph &g, const SingleOpTensor &tensor) {
+  return tensor.format == kNHWC ||
+         (tensor.format == kND && (g.op.type == "ResizeArea" || g.op.type == "ResizeBicubic"));
+}
+
+/// Writes an image in NCHW; bilinear, bicubic and area resizes make floats of any type.
+void finishResize(Graph &g, std::string result, int32_t made) {
+  if (const int32_t type = onnxType(g.op.outputs[0].type); type != made) {
+    const std::string converted = g.fresh();
+    Graph::setInt(g.node("Cast", {result}, {converted}), "to", type);
+    result = converted;
+  }
+  g.finish(isResizeLast(g, g.op.outputs[0]) ? g.transpose(result, {0, 2, 3, 1}) : result);
+}
+
 void buildResize(Graph &g) {
   const StringRef type = g.op.type;
   const Ints &to = g.op.outputs[0].dims;
   g.knows({"half_pixel_centers"});
   if (g.rankOf(0) != 4 || to.size() != 4)
     return g.fail("the input and the result must have 4 dims");
-  const bool isLast = g.op.inputs[0].format == kNHWC;
+  const bool isLast = isResizeLast(g, g.op.inputs[0]);
   const Ints plane = isLast ? Ints{to[1], to[2]} : Ints{to[2], to[3]};
   if (g.getInts("size", plane) != plane)
     return g.fail("\"size\" must be the height and the width of the result");
   const Ints sizes = isLast ? Ints{to[0], to[3], to[1], to[2]} : to;
-  std::string result = g.fresh();
-  auto &node = g.node("Resize", {g.image(), "", "", g.addInts(sizes)}, {result});
-  const bool isNearest = type.starts_with("ResizeNearest");
-  Graph::setText(node, "mode", isNearest ? "nearest" : "linear");
+  const std::string image = isLast ? g.transpose(g.x[0], {0, 3, 1, 2}) : g.x[0];
+  const bool alignCorners = g.getBool("align_corners"), isHalf = g.getBool("half_pixel_centers");
+  const bool isNearest = type.starts_with("ResizeNearest"), isCubic = type == "ResizeBicubic";
+  if (type == "ResizeArea") {
+    const Ints &from = g.op.inputs[0].dims;
+    Ints dims = isLast ? Ints{from[0], from[3], from[1], from[2]} : from;
+    const std::string floats = g.fresh();
+    Graph::setInt(g.node("Cast", {image}, {floats}), "to", onnx::TensorProto::FLOAT);
+    const std::string rows = areaOfAxis(g, floats, dims, 2, plane[0], alignCorners);
+    dims[2] = plane[0];
+    return finishResize(g, areaOfAxis(g, rows, dims, 3, plane[1], alignCorners),
+                        onnx::TensorProto::FLOAT);
+  }
+  const std::string result = g.fresh();
+  auto &node = g.node("Resize", {image, "", "", g.addInts(sizes)}, {result});
+  Graph::setText(node, "mode", isNearest ? "nearest" : isCubic ? "cubic" : "linear");
   Graph::setText(node, "coordinate_transformation_mode",
-                 g.getBool("align_corners")        ? "align_corners"
-                 : g.getBool("half_pixel_centers") ? "half_pixel"
-                                                   : "asymmetric");
+                 alignCorners ? "align_corners"
+                 : isHalf     ? "half_pixel"
+                              : "asymmetric");
   // From the centres of pixels the nearest one is floor((i + 0.5) * scale): ONNX subtracts a half.
   if (isNearest)
-    Graph::setText(node, "nearest_mode",
-                   g.getBool("align_corners") || g.getBool("half_pixel_centers")
-                       ? "round_prefer_ceil"
-                       : "floor");
-  // Bilinear resizes make floats of any type.
-  if (g.op.outputs[0].type != g.op.inputs[0].type && !isNearest) {
-    const std::string converted = g.fresh();
-    Graph::setInt(g.node("Cast", {result}, {converted}), "to", onnxType(g.op.outputs[0].type));
-    result = converted;
+    Graph::setText(node, "nearest_mode", alignCorners || isHalf ? "round_prefer_ceil" : "floor");
+  // From the centres, pixels outside do not count.
+  if (isCubic && isHalf) {
+    Graph::setFloat(node, "cubic_coeff_a", -0.5);
+    Graph::setInt(node, "exclude_outside", 1);
   }
-  g.finishImage(result);
+  finishResize(g, result,
+               isNearest ? onnxType(g.op.outputs[0].type) : onnxType(g.op.inputs[0].type));
 }
 
 } // namespace
@@ -341,6 +401,8 @@ ArrayRef<OperatorRow> neuralRows() {
       {"Muls", 1, buildMuls},
       {"PRelu", 2, buildPRelu},
       {"Power", 1, buildPower},
+      {"ResizeArea", 1, buildResize},
+      {"ResizeBicubic", 1, buildResize},
       {"ResizeBilinear", 1, buildResize},
       {"ResizeBilinearV2", 1, buildResize},
       {"ResizeBilinearV2D", 1, buildResize},

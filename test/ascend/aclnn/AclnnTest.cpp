@@ -97,6 +97,13 @@ TEST_CASE("elements are moved by dims and strides") {
   CHECK(flat.values() == Values{0, 1, 2, 3, 4, 5});
   CALL(Arange, Number(1).scalar, Number(4).scalar, Number(0.5f).scalar, whole.tensor);
   CHECK(whole.values() == Values{1, 1.5f, 2, 2.5f, 3, 3.5f});
+  // Dims of one more hold the same.
+  Floats row({1, 1, 6}), one({1});
+  CALL(Arange, Number(1).scalar, Number(4).scalar, Number(0.5f).scalar, row.tensor);
+  CHECK(row.values() == Values{1, 1.5f, 2, 2.5f, 3, 3.5f});
+  CALL(Slice, whole.tensor, 0, 2, 3, 1, one.tensor);
+  CHECK(one.values() == Values{2});
+  REFUSED(161002, Arange, Number(1).scalar, Number(4).scalar, Number(0.5f).scalar, one.tensor);
   CALL(InplaceFillScalar, line.tensor, Number(7).scalar);
   CHECK(line.values() == Values{7, 7});
   CALL(InplaceZero, line.tensor);

@@ -52,6 +52,23 @@ def reversed_rows(x, lengths):
 
 INSTANCE = (X - X.mean((2, 3), keepdims=True)) / np.sqrt(X.var((2, 3), keepdims=True) + 1e-6)
 RMS = 1 / np.sqrt((A * A).mean(-1, keepdims=True) + 1e-6)
+def area_matrix(size, pixels):
+    """The share of each pixel in the interval that each new pixel covers."""
+    edges, scale = np.arange(pixels), pixels / size
+    begin = np.arange(size)[:, None] * scale
+    return np.clip(np.minimum(begin + scale, edges + 1) - np.maximum(begin, edges), 0, None) / scale
+
+
+def halved_cubic(pixels):
+    """New pixels lie in the middle of two; those outside do not count."""
+    matrix = np.zeros((pixels // 2, pixels))
+    for row in range(pixels // 2):
+        for tap, weight in enumerate([-0.0625, 0.5625, 0.5625, -0.0625]):
+            if 0 <= 2 * row - 1 + tap < pixels:
+                matrix[row, 2 * row - 1 + tap] = weight
+    return matrix / matrix.sum(1, keepdims=True)
+
+
 NHWC = np.ascontiguousarray(X.transpose(0, 2, 3, 1))
 
 # operator, inputs (a list: a constant), outputs, attributes, format of the first input and output
@@ -126,6 +143,14 @@ CASES = [
     # From the centres of pixels: floor((i + 0.5) * scale).
     ("ResizeNearestNeighborV2", [X, [8, 12]], [X.repeat(2, 2).repeat(2, 3)],
      {"half_pixel_centers": True}, "NCHW"),
+    # Images without a format have their channels last, as in TensorFlow.
+    ("ResizeArea", [NHWC, [3, 4]], [np.einsum("ih,jw,nhwc->nijc", area_matrix(3, 4), area_matrix(4, 6), NHWC)], {}),
+    ("ResizeArea", [X, [2, 3]], [X.reshape(2, 4, 2, 2, 3, 2).mean((3, 5))], {}, "NCHW"),
+    ("ResizeBicubic", [NHWC, [2, 3]], [np.einsum("ih,jw,nhwc->nijc", halved_cubic(4), halved_cubic(6), NHWC)],
+     {"half_pixel_centers": True}),
+    # The second input gives the dims of the part, not values.
+    ("Crop", [X, X[:, :2, :3, :4]], [X[:, 1:3, 1:4, 2:6]], {"axis": 1, "offsets": [1, 1, 2]}),
+    ("Crop", [X, X[:, :, :2, :2]], [X[:, :, 1:3, 1:3]], {"offsets": [1]}),
     # Its constant is a table, not the count.
     ("TopKD", [A, [3]], [np.sort(A, 1)[:, ::-1][:, :2], np.argsort(-A, 1)[:, :2].astype(np.int32)], {"k": 2}),
     ("MatMulV3", [A, D], [A @ D.T], {"transpose_x2": True}),
