@@ -403,35 +403,6 @@ void Plan::copy(const View &from, const View &to) {
   });
 }
 
-/// Returns a view without its dims of one.
-static View withoutOnes(View view) {
-  Dims dims;
-  decltype(view.strides) strides;
-  for (size_t i = 0; i < view.dims.size(); ++i)
-    if (view.dims[i] != 1) {
-      dims.push_back(view.dims[i]);
-      strides.push_back(view.strides[i]);
-    }
-  view.dims = dims;
-  view.strides = strides;
-  return view;
-}
-
-void Plan::write(const View &from, const View &output) {
-  if (status || !output.memory)
-    return;
-  if (from.dims == output.dims) {
-    written.emplace_back(from, output);
-    return;
-  }
-  // Dims of one more or less hold the same elements in the same order: [1] for the sum of all.
-  const View part = withoutOnes(from), whole = withoutOnes(output);
-  if (part.dims != whole.dims)
-    return reject("the output is %s, it must be %s", textOf(output.dims).c_str(),
-                  textOf(from.dims).c_str());
-  written.emplace_back(part, whole);
-}
-
 std::vector<View> Plan::apply(const char *op, const std::vector<View> &inputs,
                               const std::vector<std::pair<aclDataType, Dims>> &outputs,
                               const nlohmann::ordered_json &attributes) {

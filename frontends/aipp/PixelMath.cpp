@@ -198,8 +198,7 @@ private:
     const int64_t high[] = {0, 0, h.padAfter, w.padAfter};
     if (h.padBefore + h.padAfter + w.padBefore + w.padAfter == 0)
       return value;
-    const double constant =
-        entry.op.has_padding_value() ? entry.op.padding_value() : entry.op.cpadding_value();
+    const double constant = entry.op.padding_value();
     const ArrayRef<int64_t> from = shapeOf(value);
     auto type = withShape(
         value, {from[0], from[1], from[2] + low[2] + high[2], from[3] + low[3] + high[3]});

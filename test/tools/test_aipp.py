@@ -120,6 +120,7 @@ def make_case(number):
         h, w = h + sum(pads[:2]), w + sum(pads[2:])
         if draw.integers(2):
             config["padding_value"] = [-1.5, 114, 0.25][draw.integers(3)]
+        config["cpadding_value"] = 77  # beside the channels, which are never padded
     if name != "YUV400_U8":
         config["rbuv_swap_switch"] = bool(draw.integers(2))
         if draw.integers(2):
