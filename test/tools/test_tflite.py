@@ -284,6 +284,18 @@ def test_what_no_converter_writes(change, said, tmp_path):
     assert code == 1 and said in err, err
 
 
+def test_weights_without_columns(tmp_path):
+    """They were said not to have two dims."""
+    def change(model):
+        graph = model["subgraphs"][0]
+        tensors = [graph["tensors"][index] for index in graph["operators"][0]["inputs"]]
+        tensors[0]["shape"][1] = tensors[1]["shape"][1] = 0
+        model["buffers"][tensors[1]["buffer"]]["data"] = []
+
+    code, err, _ = compile_changed(tmp_path, "dense", change)
+    assert code == 1 and "operator FULLY_CONNECTED" in err and "have no columns" in err, err
+
+
 def test_signatures(tmp_path):
     """The first subgraph was compiled, whatever the signatures were."""
     def name(**signatures):
