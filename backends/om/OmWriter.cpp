@@ -173,6 +173,7 @@ private:
   bool planWeights(const std::vector<OmWeights> &given, Pieces &pieces);
   void planSegments();
   bool fitsAddresses();
+  bool fitsMemory();
   bool writeSegments();
   bool writePieces(const Pieces &pieces, Segment &segment);
   bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, SegmentHash &hash);
@@ -483,6 +484,23 @@ bool Writer::writeHeader() {
   return sink.write(0, header.data(), header.size()) || fileFailed();
 }
 
+/// Refuses a model of tensors that no loader makes room for.
+bool Writer::fitsMemory() {
+  uint64_t ends = 0;
+  for (const auto *list : {&model.inputs, &model.outputs})
+    for (uint32_t tensor : *list)
+      ends += std::min(model.tensors[tensor].place.size, rt::limits::maxMemory + 1 - ends);
+  const bool isArena = model.arenaSize > rt::limits::maxMemory;
+  if (!isArena && ends <= rt::limits::maxMemory)
+    return true;
+  const std::string size =
+      isArena ? std::to_string(model.arenaSize) : "more than " + std::to_string(ends - 1);
+  return failed("E19001", "the model needs " + size + " bytes for its " +
+                              (isArena ? "intermediate tensors" : "inputs and outputs") +
+                              "; a compiled model may need " +
+                              std::to_string(rt::limits::maxMemory) + ": make its inputs smaller.");
+}
+
 /// Refuses a model with blocks of memory for which a level of its code has no addresses.
 bool Writer::fitsAddresses() {
   auto isShort = [](const OmImage &image) {
@@ -519,7 +537,8 @@ bool Writer::run() {
   if (!planWeights(model.weights, weights) || !planWeights(model.tables, tables))
     return false;
   planSegments();
-  return fitsAddresses() && writeSegments() && writeHeader() && (sink.commit() || fileFailed());
+  return fitsMemory() && fitsAddresses() && writeSegments() && writeHeader() &&
+         (sink.commit() || fileFailed());
 }
 } // namespace
 

@@ -3,6 +3,10 @@
 
 #include "frontends/caffe/LayerContext.h"
 
+#include <limits>
+
+#include "llvm/Support/MathExtras.h"
+
 using llvm::Twine;
 
 namespace atc::caffe {
@@ -12,7 +16,8 @@ int64_t product(llvm::ArrayRef<int64_t> dims, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     if (dims[i] < 0)
       return -1;
-    count *= dims[i];
+    if (llvm::MulOverflow(count, dims[i], count))
+      return std::numeric_limits<int64_t>::max(); // as no weights have
   }
   return count;
 }

@@ -63,6 +63,14 @@ def test_signatures_of_a_saved_model(tmp_path, digits_onnx):
         openatc.compile(openatc.load(digits_onnx), signature="negate")
 
 
+def test_a_signature_of_a_tflite_file(tmp_path):
+    archive = pathlib.Path(__file__).parents[1] / "frontends/tflite/models.tar.xz"
+    with tarfile.open(archive) as models:
+        (tmp_path / "m.tflite").write_bytes(models.extractfile("abs.tflite").read())
+    error = error_text(openatc.load, tmp_path / "m.tflite", signature="negate")
+    assert error.code == "E13005" and "the model has no signature 'negate'" in str(error)
+
+
 def test_load_with_shapes_and_outputs(digits_onnx):
     module = openatc.load(digits_onnx, input_shapes={"image": (3, 1, 28, 28)},
                           outputs=["stem_relu"])

@@ -257,6 +257,15 @@ def more_dynamic_dims_than_there_can_be():
     return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", ["n"] * 100000)])
 
 
+@case("E19001", "inputs and outputs", "70368744177664")
+def more_outputs_than_there_is_memory_for():
+    """Each of them could be had alone."""
+    names = [f"y{i}" for i in range(9)]
+    return model([node("Neg", ["x"], [name]) for name in names],
+                 inputs=[tensor("x", [1 << 20, 1 << 20], TensorProto.DOUBLE)],
+                 outputs=[tensor(name, None, TensorProto.DOUBLE) for name in names])
+
+
 # Initializers.
 
 @case("E14001", "'w'", "428 bytes", "432")

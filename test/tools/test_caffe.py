@@ -592,3 +592,7 @@ def test_bad_weights(tmp_path):
         (tmp_path / "w").write_bytes(content)
         code, out, err = call(*command, f"--weight={tmp_path / 'w'}")
         assert code == 1 and word in out and not err
+    # As many elements as 64 bits count: none.
+    net = Net(data=(1, 2**31, 2, 2))
+    net.add("InnerProduct", "d", blobs=[np.zeros(0, "f4")], inner_product_param={"num_output": 2**31, "bias_term": False})
+    assert "its weights 0 have 0 elements [0], expected 9223" in atc(tmp_path, *net.save(tmp_path))[1]

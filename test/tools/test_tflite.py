@@ -284,6 +284,36 @@ def test_what_no_converter_writes(change, said, tmp_path):
     assert code == 1 and said in err, err
 
 
+def test_boxes_that_overlap_by_the_threshold(tmp_path):
+    """The second box shares half of what it and the first one cover: it is left out as in the
+    interpreter, not kept as in ONNX."""
+    code, err, _ = atc(tmp_path, write_model(tmp_path, "suppress"))
+    assert code == 0, err
+    boxes = np.array([[i, i, i + 1, i + 1] for i in range(9)], "f4")
+    boxes[1] = 0, 0, 1, .5
+    scores = np.linspace(.9, .5, 9, dtype="f4")
+    names = [key[3:] for key in np.load(io.BytesIO(FILES["suppress.npz"])) if key.startswith("in:")]
+    for name, value in zip(names, (boxes, scores), strict=True):
+        np.save(tmp_path / f"{name}.npy", value)
+    code, err, _ = call(tool("om-run"), tmp_path / "out.om", "--output", tmp_path / "made", "--input",
+                        ",".join(f"{name}={tmp_path / name}.npy" for name in names))
+    assert code == 0, err
+    made = [np.load(path) for path in (tmp_path / "made").glob("*.npy")]
+    assert [value.tolist() for value in made if value.dtype == "i4" and value.ndim] == [[0, 2, 3, 4, 5]]
+
+
+def test_weights_without_columns(tmp_path):
+    """They were said not to have two dims."""
+    def change(model):
+        graph = model["subgraphs"][0]
+        tensors = [graph["tensors"][index] for index in graph["operators"][0]["inputs"]]
+        tensors[0]["shape"][1] = tensors[1]["shape"][1] = 0
+        model["buffers"][tensors[1]["buffer"]]["data"] = []
+
+    code, err, _ = compile_changed(tmp_path, "dense", change)
+    assert code == 1 and "operator FULLY_CONNECTED" in err and "have no columns" in err, err
+
+
 def test_signatures(tmp_path):
     """The first subgraph was compiled, whatever the signatures were."""
     def name(**signatures):

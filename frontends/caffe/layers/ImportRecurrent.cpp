@@ -116,7 +116,7 @@ private:
 
   Tensor firstState(unsigned index, unsigned firstBottom) {
     if (!isExposed)
-      return c.constant({batch, outputs}, std::vector<float>(batch * outputs, 0));
+      return c.constant({1, outputs}, std::vector<float>(outputs, 0)); // for the whole batch
     const Dims expected = {1, batch, outputs};
     if (c.bottom(firstBottom + index).dims != expected)
       c.fail("bottom '" + Twine(c.layer().bottom(firstBottom + index)) + "' has the shape " +

@@ -327,12 +327,17 @@ void SingleOpGraph::fail(const Twine &what) {
 }
 
 bool SingleOpGraph::needs(size_t count) {
-  if (op.inputs.size() >= count &&
-      llvm::none_of(ArrayRef(op.inputs).take_front(count),
-                    [](const SingleOpTensor &tensor) { return tensor.isAbsent; }))
+  const auto inputs = ArrayRef(op.inputs).take_front(count);
+  const auto *absent =
+      llvm::find_if(inputs, [](const SingleOpTensor &tensor) { return tensor.isAbsent; });
+  if (absent == inputs.end() && inputs.size() == count)
     return true;
-  diagnostics.error("E10027", "the operator " + op.type + " of --singleop has " +
-                                  Twine(op.inputs.size()) + " inputs, but reads " + Twine(count));
+  std::string what =
+      "has " + std::to_string(op.inputs.size()) + " inputs, but reads " + std::to_string(count);
+  if (absent != inputs.end())
+    what = "cannot do without input_desc[" + std::to_string(absent - inputs.begin()) +
+           "], which is stated as absent";
+  diagnostics.error("E10027", "the operator " + op.type + " of --singleop " + what);
   return false;
 }
 

@@ -31,7 +31,13 @@ void suppress(OpContext &c, bool isSoft) {
   if (c.failed())
     return;
   Value boxes = c.unsqueeze(c.in(0), {0}), scores = c.unsqueeze(c.in(1), {0, 1});
-  Value chosen = c.node("NonMaxSuppression", {boxes, scores, c.ints(count), c.in(3), c.in(4)});
+  // A box that overlaps by the threshold itself is left out; ONNX leaves out those above it. The
+  // product is the largest number below the threshold.
+  Value threshold = c.node("Mul", {c.in(3), c.scalar(1 - 0x1p-24f)});
+  // All boxes overlap by 0, also those that do not touch.
+  const std::optional<float> stated = c.constantFloat(3);
+  const Dims limit = {stated && *stated <= 0 ? std::min<int64_t>(count[0], 1) : count[0]};
+  Value chosen = c.node("NonMaxSuppression", {boxes, scores, c.ints(limit), threshold, c.in(4)});
   Value index = c.node("Gather", {chosen, c.intScalar(2)}, {{"axis", int64_t(1)}});
   Value found = c.node("Shape", {index});
   Value missing = c.node("Sub", {c.ints(count), found});

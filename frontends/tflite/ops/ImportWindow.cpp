@@ -176,8 +176,11 @@ void importFullyConnected(OpContext &c) {
   const Dims weights = c.dims(1);
   if (p && p->weights_format() != fb::WeightsFormat::DEFAULT)
     c.fail("its weights are shuffled; convert the model again without it");
-  if (!c.failed() && (weights.size() != 2 || weights[1] < 1))
-    c.fail("its weights must have 2 dims");
+  if (!c.failed() && weights.size() != 2)
+    c.fail("its weights have " + Twine(weights.size()) + " dims, expected 2");
+  else if (!c.failed() && weights[1] < 1)
+    c.fail("its weights have " + (weights[1] < 0 ? Twine("an unknown number of") : Twine("no")) +
+           " columns");
   if (c.failed())
     return;
   Value x = c.in(0);

@@ -237,6 +237,8 @@ GOOD = tensor([2])
     ([op("Abs", [GOOD], [])], "E10027", "output_desc"),
     ([op("Add", [GOOD, tensor([3], is_const=True, const_value=[1])], [GOOD])], "E10027", "1 numbers"),
     ([op("MatMul", [GOOD], [GOOD])], "E10027", "reads 2"),
+    ([op("MatMul", [GOOD, {"format": "RESERVED", "type": "UNDEFINED"}], [GOOD])], "E10027",
+     "cannot do without input_desc[1], which is stated as absent"),
     ([{"op": "Abs", "input_desc": [GOOD], "output_desc": [GOOD], "attr": [{"type": "int"}]}], "E10029",
      "attr[0]"),
     ([{"op": "Abs", "input_desc": [GOOD], "output_desc": [GOOD],
