@@ -430,7 +430,7 @@ std::vector<View> Plan::apply(const char *op, const std::vector<View> &inputs,
   for (const auto &attribute : attributes)
     call.attributes[attribute["name"]] = attribute;
   std::shared_ptr<OpModel> model;
-  if (findOrCompileOperator(function, call, model) != ACL_SUCCESS) {
+  if (findOrCompileOperator(function, std::move(call), model) != ACL_SUCCESS) {
     status = aclnnIsInvalid; // what atc refuses is a matter of types and dims
     return results;
   }

@@ -51,6 +51,13 @@ std::vector<std::string> optionsForAtc(const OpCall &call) {
   return options;
 }
 
+std::string textOfOptions(const OpCall &call) {
+  std::string text;
+  for (const std::string &option : optionsForAtc(call))
+    text += option + "\n";
+  return text;
+}
+
 /// Runs atc, whose files are in the folder of the run; `refused` says what it did not do.
 aclError runAtc(const char *function, TemporaryRun &run, const std::string &atc,
                 const std::string &refused) {
@@ -92,15 +99,16 @@ aclError compiledBytes(const char *function, const OpCall &call, std::string &by
 } // namespace
 
 aclError compileOperator(const char *function, const OpCall &call) {
-  std::string bytes;
+  std::string bytes, options = textOfOptions(call);
   ACL_TRY(compiledBytes(function, call, bytes));
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
-  return addOperator(function, std::move(model), OpOrigin::Compiled, call.keepsFloat32);
+  return addOperator(function, std::move(model), OpOrigin::Compiled, call.keepsFloat32,
+                     std::move(options));
 }
 
-aclError findOrCompileOperator(const char *function, const OpCall &call,
-                               std::shared_ptr<OpModel> &op) {
+aclError findOrCompileOperator(const char *function, OpCall call, std::shared_ptr<OpModel> &op) {
+  call.options = textOfOptions(call);
   if ((op = lookUpOperator(call)))
     return ACL_SUCCESS;
   // Only one compilation runs at a time, so that no operator is compiled twice.
@@ -128,6 +136,7 @@ aclError findForExecution(const char *function, OpCall &call, int numInputs,
                           std::shared_ptr<OpModel> &op) {
   static std::mutex mutex;
   static auto &needsConstants = *new std::set<std::string>;
+  call.options = textOfOptions(call);
   if ((op = lookUpOperator(call)))
     return ACL_SUCCESS;
   const std::string key =

@@ -322,7 +322,9 @@ std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
     if (call.keepsFloat32 == (*each)->keepsFloat32 && matches(call, (*each)->description) &&
-        ((*each)->origin != OpOrigin::Compiled || hasSameAttributes(call, (*each)->description)) &&
+        ((*each)->origin != OpOrigin::Compiled ||
+         (hasSameAttributes(call, (*each)->description) &&
+          call.options.value_or((*each)->options) == (*each)->options)) &&
         (!call.infersOutputs || hasSameInputDims(call, (*each)->description)))
       return *each;
   return nullptr;
@@ -370,13 +372,13 @@ aclError readValues(const char *function, OpCall &call, int numInputs,
 }
 
 aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
-                     bool keepsFloat32) {
+                     bool keepsFloat32, std::string options) {
   FileJson description = readDescription(model->facts->operatorText);
   if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
   auto op = std::make_shared<OpModel>(
-      OpModel{std::move(description), std::move(model), keepsFloat32, origin});
+      OpModel{std::move(description), std::move(model), keepsFloat32, std::move(options), origin});
   std::unique_lock lock(operators().mutex);
   operators().all.push_back(std::move(op));
   return ACL_SUCCESS;

@@ -27,6 +27,9 @@ struct OpCall {
   /// Whether float32 stays float32, but for what matrix products read: without it the precision
   /// mode is that of the program (aclSetCompileopt).
   bool keepsFloat32 = false;
+  /// The options of atc with which an operator that the program compiled must have been made;
+  /// nothing: any.
+  std::optional<std::string> options;
   /// Whether the dims of outputs are what is asked for: a file for inputs of any size does not say
   /// them.
   bool infersOutputs = false;
@@ -50,6 +53,7 @@ struct OpModel {
   nlohmann::json description; ///< what its file says of the operator
   std::shared_ptr<Model> model;
   bool keepsFloat32 = false; ///< as in its call
+  std::string options;       ///< of the atc that the program compiled it with
   OpOrigin origin = OpOrigin::Loaded;
 };
 
@@ -61,7 +65,7 @@ aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<
 
 /// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
 aclError addOperator(const char *function, std::shared_ptr<Model> model, OpOrigin origin,
-                     bool keepsFloat32 = false);
+                     bool keepsFloat32 = false, std::string options = "");
 
 /// Calls `atc --singleop` for a call and adds the file that it writes.
 aclError compileOperator(const char *function, const OpCall &call);
@@ -72,9 +76,9 @@ aclError compileOperator(const char *function, const OpCall &call);
 aclError readValues(const char *function, OpCall &call, int numInputs,
                     const aclDataBuffer *const inputs[], aclrtStream stream);
 
-/// Finds the file that runs a call, or makes it with compileOperator.
-aclError findOrCompileOperator(const char *function, const OpCall &call,
-                               std::shared_ptr<OpModel> &op);
+/// Finds the file that runs a call, or makes it with compileOperator. A file that the program
+/// compiled must have been made with the options that it states now (aclSetCompileopt).
+aclError findOrCompileOperator(const char *function, OpCall call, std::shared_ptr<OpModel> &op);
 
 /// Finds or compiles the operator of a call that is executed now. An operator that needs a constant
 /// gets the values in memory: the vendor's dynamic operators read them when they run.

@@ -147,10 +147,20 @@ def test_float32_stays_without_a_precision_mode(acl):
     third = np.float32([[1 / 3]])
     got = Operator(acl, "MatMulV2", [third, third], np.zeros_like(third)).compile_and_execute()
     assert got == np.float32(np.float16(1 / 3)) ** 2
+
+
+def test_another_precision_mode_compiles_an_operator_again(acl):
+    third = np.float32([[1 / 3]])
+
+    def difference():
+        return Operator(acl, "Sub", [third, third / 1000], np.zeros_like(third)).compile_and_execute()[0, 0]
+    exact = difference()
+    assert exact == third[0, 0] - third[0, 0] / 1000
     v2 = 15  # ACL_PRECISION_MODE_V2
     assert acl.op.set_compile_opt(v2, "fp16") == 0
     try:
-        got = Operator(acl, "Sub", [third, third / 1000], np.zeros_like(third)).compile_and_execute()
+        got = difference()
     finally:
         assert acl.op.set_compile_opt(v2, "") == 0
-    assert got[0, 0] == np.float32(np.float16(got[0, 0]))
+    assert got == np.float32(np.float16(got)) != exact
+    assert difference() == exact
