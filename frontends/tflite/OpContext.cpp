@@ -96,9 +96,17 @@ Value OpContext::constantOf(const fb::Tensor &tensor) {
   const Dims dims = storedDims(tensor);
   llvm::StringRef bytes = model.reader.data(tensor);
   std::string own;
+  const size_t size = elementSize(tensor.type());
   if (bytes.empty())
-    own.assign(countOf(dims) * elementSize(tensor.type()), 0);
-  else if (tensor.type() == fb::TensorType::INT4)
+    own.assign(countOf(dims) * size, 0);
+  // A variable begins with the real value 0.
+  if (bytes.empty() && isQuantized(tensor) && tensor.quantization()->zero_point() &&
+      tensor.quantization()->zero_point()->size() == 1) {
+    const int64_t zero = tensor.quantization()->zero_point()->Get(0);
+    for (size_t at = 0; size && at < own.size(); at += size)
+      memcpy(&own[at], &zero, size);
+  }
+  if (!bytes.empty() && tensor.type() == fb::TensorType::INT4)
     own = unpackInt4(bytes, countOf(dims));
   return constant(type, dims, own.empty() ? bytes : llvm::StringRef(own));
 }

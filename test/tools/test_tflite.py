@@ -302,6 +302,27 @@ def test_boxes_that_overlap_by_the_threshold(tmp_path):
     assert [value.tolist() for value in made if value.dtype == "i4" and value.ndim] == [[0, 2, 3, 4, 5]]
 
 
+def test_states_of_bytes_begin_with_zero(tmp_path):
+    """They began with the byte 0, which stands for another number."""
+    def change(model):
+        graph = model["subgraphs"][0]
+        lstm = next(op for op in graph["operators"] if len(op["inputs"]) >= 20)
+        graph["tensors"][lstm["inputs"][18]].update(
+            type="INT8", quantization={"scale": [.5], "zero_point": [7]})
+
+    code, err, _ = compile_changed(tmp_path, "lstm_steps_clipped", change)
+    assert code == 0, err
+    values = np.load(io.BytesIO(FILES["lstm_steps_clipped.npz"]))
+    name = next(key[3:] for key in values if key.startswith("in:"))
+    np.save(tmp_path / "x.npy", values["in:" + name])
+    code, err, _ = call(tool("om-run"), tmp_path / "out.om", "--input", tmp_path / "x.npy", "--output",
+                        tmp_path / "made")
+    assert code == 0, err
+    made, = (np.load(path) for path in (tmp_path / "made").glob("*.npy"))
+    expected = next(values[key] for key in values if key.startswith("out:"))
+    np.testing.assert_allclose(made, expected, atol=1e-4)
+
+
 def test_weights_without_columns(tmp_path):
     """They were said not to have two dims."""
     def change(model):
