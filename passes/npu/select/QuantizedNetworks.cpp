@@ -116,7 +116,7 @@ bool canSumIntegers(func::FuncOp main) {
 bool sumsEnoughIntegers(func::FuncOp main) {
   constexpr double maxShareOnCpu = 0.02;
   // Floats beside integers are stored a second time, in blocks of 16 channels: networks with a
-  // larger share of them were as fast in floats, or faster.
+  // larger share of them were mostly faster in floats.
   constexpr double minShareOfIntegers = 0.9;
   double all = 0, marked = 0, onCpu = 0;
   bool inHalves = false, resizes = false;
