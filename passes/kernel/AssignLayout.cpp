@@ -4,6 +4,10 @@
 // The blocked tensors are the result of a minimum cut: operators that need blocks are tied to one
 // side, those that need plain tensors to the other, operators that accept either are free, and
 // cutting a tensor costs the bytes of its relayout.
+//
+// Where the cube computes convolutions of int8, blocks are those of bytes, and convolutions of
+// floats are tied to the plain side: their operands and results are relayouts of plain tensors in
+// blocks of their own.
 
 #include "dialects/graph/ops/ConvOps.h"
 #include "dialects/graph/ops/QuantOps.h"
@@ -48,6 +52,9 @@ private:
 
   int64_t blockSize() const { return bytes ? kCubeByteBlock : int64_t(block); }
 
+  /// Returns whether an op has blocks of another size than all others.
+  bool hasOwnBlocks(Operation *op) const { return bytes && isa<graph::ConvOp>(op); }
+
   bool bytes = false;
   DenseSet<Operation *> blockedOps;
   DenseMap<std::pair<Value, int64_t>, Value> relayouts;
@@ -79,6 +86,8 @@ void AssignLayoutPass::choose() {
   MinCut cut;
   DenseMap<Operation *, int> nodes;
   for (Operation &op : getOperation().getOps()) {
+    if (hasOwnBlocks(&op))
+      continue;
     LayoutRule rule = layoutRuleOf(&op, blockSize());
     if (rule.choice == LayoutRule::Blocked)
       nodes[&op] = MinCut::kSource;
@@ -122,7 +131,7 @@ void AssignLayoutPass::addTensor(MinCut &cut, const DenseMap<Operation *, int> &
       users.push_back(MinCut::kSink);
       break;
     case Wish::Blocked:
-      users.push_back(MinCut::kSource);
+      users.push_back(hasOwnBlocks(use.getOwner()) ? MinCut::kSink : MinCut::kSource);
       break;
     case Wish::AsResult:
       users.push_back(nodeOf(use.getOwner()));
@@ -153,6 +162,8 @@ std::optional<int64_t> AssignLayoutPass::wantedBlock(OpOperand &operand) const {
   case Wish::Plain:
     return 0;
   case Wish::Blocked: {
+    if (hasOwnBlocks(op))
+      return block;
     int64_t channels = tensorType(operand.get()).getDimSize(1);
     if (operand.getOperandNumber() != 0 || channels > kImageChannels ||
         blockOf(operand.get()) != 0 || op->hasAttr(kCubeSumsAttr))
@@ -182,6 +193,10 @@ std::optional<int64_t> AssignLayoutPass::wantedBlock(OpOperand &operand) const {
 Value AssignLayoutPass::relayout(Value value, int64_t wanted, OpBuilder &builder) {
   if (blockOf(value) == wanted)
     return value;
+  // Between two ops with blocks of their own.
+  if (auto plain = value.getDefiningOp<graph::RelayoutOp>();
+      plain && blockOf(plain.getInput()) == wanted)
+    return plain.getInput();
   Value &result = relayouts[{value, wanted}];
   if (result)
     return result;
@@ -207,6 +222,7 @@ Value AssignLayoutPass::asRank4(Value value, OpBuilder &builder) {
 }
 
 void AssignLayoutPass::rewrite() {
+  SmallVector<graph::RelayoutOp> ownBlocks;
   for (Operation &op : llvm::make_early_inc_range(getOperation().getOps())) {
     OpBuilder builder(&op);
     for (OpOperand &operand : op.getOpOperands()) {
@@ -221,7 +237,22 @@ void AssignLayoutPass::rewrite() {
     }
     if (blockedOps.contains(&op))
       op.getResult(0).setType(withLayout(tensorType(op.getResult(0)), blockSize()));
+    if (!hasOwnBlocks(&op) || tensorType(op.getResult(0)).getRank() != 4)
+      continue;
+    Value result = op.getResult(0);
+    const RankedTensorType plain = tensorType(result);
+    result.setType(withLayout(plain, block));
+    builder.setInsertionPointAfter(&op);
+    auto rows = graph::RelayoutOp::create(builder, op.getLoc(), plain, result);
+    result.replaceAllUsesExcept(rows.getResult(), rows);
+    ownBlocks.push_back(rows);
+    ++numRelayouts;
   }
+  for (graph::RelayoutOp rows : ownBlocks)
+    if (rows->use_empty()) {
+      rows.erase();
+      --numRelayouts;
+    }
 }
 
 /// Lets a transposition that is only read in blocks write blocks itself, which is as cheap as
@@ -242,7 +273,6 @@ void AssignLayoutPass::mergeIntoTransposes() {
 void AssignLayoutPass::runOnOperation() {
   blockedOps.clear();
   relayouts.clear();
-  // All of them or none: npu-select-int8-contractions.
   bytes = llvm::any_of(getOperation().getOps<graph::IntegerConvOp>(),
                        [](Operation *op) { return op->hasAttr(kCubeSumsAttr); });
   keepReducedDims();

@@ -301,9 +301,11 @@ def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::fu
     Results that are real values of a quantized tensor are stored as its
     integers, and their readers multiply. A body with more than the cube stores
     is divided: a map of its own computes the rest of it. Then integer_conv and
-    integer_fully_connected get the attribute `npu.sums`, if that is possible
-    for all convolutions of the function: one group or few channels, weights
-    without zero points, and a body that starts by requantizing.
+    integer_fully_connected get the attribute `npu.sums` if they have one group
+    or few channels, weights without zero points, and a body that starts by
+    requantizing. Where there are such, the others become convolutions and
+    products of f32, which npu-precision narrows to f16, if their bodies start
+    by scaling the accumulators.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

@@ -77,13 +77,14 @@ void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions 
 void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 /// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
-/// Returns whether the quantized network should be computed in integers: the cube can compute all
-/// its contractions, of groups too, in int8 on coupled cores. A remark names one that it cannot.
+/// Returns whether there are quantized contractions that the cube may compute in int8. Where
+/// there are only quantized contractions that it cannot, a remark names one.
 bool canSumIntegers(mlir::func::FuncOp main);
-/// Returns whether npu-select-int8-contractions has marked contractions, and the int8 contractions
-/// that it has not marked, which the CPU would compute, have at most 2 % of the
-/// multiply-accumulates of all. If it returns false, remarks name what the cube cannot compute.
-bool sumsNearlyAllIntegers(mlir::func::FuncOp main);
+/// Returns whether a network is computed in integers after npu-select-int8-contractions: those that
+/// it has marked have at least 90 % of the multiply-accumulates of all contractions, what the CPU
+/// would compute has at most 2 %, and no floats are resized beside convolutions of f16. If it
+/// returns false, remarks name the contractions that are not marked.
+bool sumsEnoughIntegers(mlir::func::FuncOp main);
 /// Builds all of it, preceded by the graph passes.
 void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 

@@ -22,6 +22,24 @@ struct SumEpilogue {
   std::unique_ptr<mlir::Block> rest;
 };
 
+/// Where the body of an integer contraction has the accumulators as scaled real numbers.
+struct ScaledSums {
+  std::optional<unsigned> scales; ///< index in the op's inputs; none: `scale`
+  double scale = 1;
+  mlir::Value value; ///< the accumulator times its scale, in the body
+};
+
+/// Returns where a body scales the accumulators by constants; nothing if it does not begin so.
+std::optional<ScaledSums> scaledSumsOf(mlir::Operation *op);
+
+/// Replaces an integer contraction by one of f32, which npu-precision narrows to f16, of the stored
+/// integers and of weights times the scales, and a map of the rest of its body. Returns whether
+/// that is possible.
+bool contractInHalves(mlir::Operation *op, llvm::StringRef why);
+
+/// Why contractInHalves has made a contraction of f32.
+constexpr llvm::StringLiteral kInHalvesAttr = "npu.in_halves";
+
 /// Returns the processing in the body of an integer convolution or product; nothing where the
 /// instructions do not support it.
 std::optional<SumEpilogue> sumEpilogueOf(mlir::Operation *op);

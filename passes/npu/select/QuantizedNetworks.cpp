@@ -76,6 +76,18 @@ StringRef whyNoIntegers(Operation &op) {
   return "";
 }
 
+/// Returns the multiply-accumulates of a contraction.
+double countMacs(Operation &op) {
+  const double results = double(tensorType(op.getResult(0)).getNumElements());
+  if (isa<graph::MatMulOp>(op))
+    return results * double(tensorType(op.getOperand(0)).getShape().back());
+  const RankedTensorType filter = tensorType(op.getOperand(1));
+  const double depth = double(filter.getNumElements()) / double(filter.getDimSize(0));
+  return isa<graph::ConvTransposeOp>(op)
+             ? double(tensorType(op.getOperand(0)).getNumElements()) * depth
+             : results * depth;
+}
+
 } // namespace
 
 /// Returns whether there are QDQ convolutions, and products with constants, that the cube can
@@ -88,36 +100,51 @@ bool canSumIntegers(func::FuncOp main) {
     if (!op.hasTrait<graph::IsContraction>())
       continue;
     StringRef why = whyNoIntegers(op);
-    any |= why.empty() || (isQuantized(op.getOperand(0)) && isQuantized(op.getOperand(1)));
-    if (!why.empty() && !obstacle) {
+    if (why.empty())
+      return true;
+    any |= isQuantized(op.getOperand(0)) && isQuantized(op.getOperand(1));
+    if (!obstacle) {
       obstacle = &op;
       reason = why;
     }
-    if (obstacle && any) {
-      remarkFloats(obstacle, reason);
-      return false;
-    }
   }
-  return any && !obstacle;
+  if (obstacle && any)
+    remarkFloats(obstacle, reason);
+  return false;
 }
 
-bool sumsNearlyAllIntegers(func::FuncOp main) {
+bool sumsEnoughIntegers(func::FuncOp main) {
   constexpr double maxShareOnCpu = 0.02;
-  double all = 0, marked = 0;
-  auto count = [&](auto op) {
-    const RankedTensorType filter = tensorType(op.getFilter());
-    const double macs = double(tensorType(op.getResult()).getNumElements()) *
-                        double(filter.getNumElements()) / double(filter.getDimSize(0));
+  // Floats beside integers are stored a second time, in blocks of 16 channels: networks with a
+  // larger share of them were mostly faster in floats.
+  constexpr double minShareOfIntegers = 0.9;
+  double all = 0, marked = 0, onCpu = 0;
+  bool inHalves = false, resizes = false;
+  for (Operation &op : main.getOps()) {
+    const bool isOfIntegers = isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op);
+    // npu-decompose makes products of resizes only where nothing is computed in integers.
+    resizes |= isa<graph::ResizeOp>(op) && tensorType(op.getResult(0)).getElementType().isF32();
+    if (!op.hasTrait<graph::IsContraction>() && !isOfIntegers)
+      continue;
+    const double macs = countMacs(op);
     all += macs;
-    marked += op->hasAttr(kernel::kCubeSumsAttr) ? macs : 0;
-  };
-  for (Operation &op : main.getOps())
-    TypeSwitch<Operation *>(&op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(count);
-  if (marked > 0 && all - marked <= maxShareOnCpu * all)
+    if (op.hasAttr(kernel::kCubeSumsAttr))
+      marked += macs;
+    else if (isOfIntegers)
+      onCpu += macs;
+    else
+      inHalves |= isa<graph::ConvOp>(op);
+  }
+  if (marked > 0 && marked >= minShareOfIntegers * all && onCpu <= maxShareOnCpu * all &&
+      !(inHalves && resizes))
     return true;
   for (Operation &op : main.getOps())
-    if (isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op) && !sumEpilogueOf(&op))
+    if (auto why = op.getAttrOfType<StringAttr>(kInHalvesAttr))
+      remarkFloats(*op.user_begin(), why); // the map of its body has the node's name
+    else if (isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op) && !sumEpilogueOf(&op))
       remarkFloats(&op, whyNoSums(&op));
+    else if (op.hasTrait<graph::IsContraction>())
+      remarkFloats(&op, "it has an operand that is not quantized");
   return false;
 }
 

@@ -449,18 +449,31 @@ struct SelectInt8ContractionsPass
       if (!sumEpilogueOf(op))
         TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
             [](auto sum) { divideBody(sum); });
-    // Storage in blocks of bytes and of f16 do not mix.
-    bool all =
-        getOperation().getOps<graph::ConvOp>().empty() && llvm::all_of(sums, [](Operation *op) {
-          return isa<graph::IntegerFullyConnectedOp>(op) || sumEpilogueOf(op);
-        });
+    // Without a contraction of bytes nothing has blocks of bytes.
+    const bool any = llvm::any_of(sums, [](Operation *op) { return bool(sumEpilogueOf(op)); });
+    // Convolutions on the CPU have other blocks than those of bytes.
+    bool mixes = true;
+    SmallVector<Operation *> fitting;
     for (Operation *op : sums) {
-      // Products with real results have kernels on the CPU.
-      if (const bool fits = bool(sumEpilogueOf(op)); !all || !fits) {
+      if (sumEpilogueOf(op)) {
+        fitting.push_back(op);
+        continue;
+      }
+      const StringRef why = whyNoSums(op);
+      const Location loc = op->getLoc();
+      const bool isConv = isa<graph::IntegerConvOp>(op);
+      const bool inHalves = any && contractInHalves(op, why);
+      mixes &= inHalves || !isConv;
+      remarkMissed(getArgument(), loc, inHalves ? "InHalves" : "OnCpu")
+          << (inHalves ? "the cube computes the int8 contraction in f16: "
+                       : "the int8 contraction runs on the CPU: ")
+          << why;
+    }
+    for (Operation *op : fitting) {
+      if (!mixes) {
         remarkMissed(getArgument(), op->getLoc(), "OnCpu")
-            << "the int8 contraction runs on the CPU: "
-            << (fits ? "the cube computes them only where it can compute all of a network"
-                     : whyNoSums(op));
+            << "the int8 contraction runs on the CPU: the cube computes them only where no int8 "
+               "convolution is left to the CPU";
         continue;
       }
       auto conv = dyn_cast<graph::IntegerConvOp>(op);
@@ -492,6 +505,18 @@ StringRef whyNoSums(Operation *op) {
   return TypeSwitch<Operation *, StringRef>(op)
       .Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
           [](auto sum) { return whyNoSumsOf(sum); });
+}
+
+std::optional<ScaledSums> scaledSumsOf(Operation *op) {
+  return TypeSwitch<Operation *, std::optional<ScaledSums>>(op)
+      .Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+          [](auto sum) -> std::optional<ScaledSums> {
+            auto start = readScale(sum);
+            if (!start)
+              return std::nullopt;
+            return ScaledSums{start->first.scales, start->first.scale, start->second};
+          })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {

@@ -143,3 +143,42 @@ func.func @divided(%x: tensor<1x32x4x4xui8>, %y: tensor<1x32x4x4xui8>) -> tensor
   }
   return %result : tensor<1x32x4x4xf32>
 }
+
+// Beside a contraction of bytes, one whose result stays a real number is computed in floats: inputs
+// without the zero point and divided by a power of two, weights times their scales and that power.
+// CHECK-LABEL: @beside_floats
+// CHECK: %[[BYTES:.*]] = graph.integer_fully_connected {{.*}}npu.sums = "blocks"
+// CHECK: %[[FILTER:.*]] = graph.constant dense<4.915200e+01> : tensor<2x32xf32>
+// CHECK: %[[INPUT:.*]] = graph.map %[[BYTES]] : (tensor<4x32xui8>) -> tensor<4x32xf32>
+// CHECK: %[[SHIFTED:.*]] = arith.subf
+// CHECK: arith.mulf %[[SHIFTED]]
+// CHECK: %[[PRODUCT:.*]] = graph.fully_connected %[[INPUT]], %[[FILTER]] bias
+// CHECK-SAME: npu.in_halves = "its results are not rounded
+// CHECK: graph.map %[[PRODUCT]]
+// CHECK: math.tanh
+func.func @beside_floats(%x: tensor<4x32xui8>) -> tensor<4x2xf32> {
+  %square = graph.constant dense<2> : tensor<32x32xi8>
+  %filter = graph.constant dense<3> : tensor<2x32xi8>
+  %bytes = graph.integer_fully_connected %x, %square {filter_zero_points = array<i64>, zero_point = 0 : i64} : (tensor<4x32xui8>, tensor<32x32xi8>) -> tensor<4x32xui8> {
+  ^bb0(%sum: i32):
+    %scale = arith.constant 0.01 : f32
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %scale : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.maximumf %2, %zero : f32
+    %4 = arith.minimumf %3, %most : f32
+    %5 = arith.fptoui %4 : f32 to i8
+    graph.yield %5 : i8
+  }
+  %result = graph.integer_fully_connected %bytes, %filter {filter_zero_points = array<i64>, zero_point = 7 : i64} : (tensor<4x32xui8>, tensor<2x32xi8>) -> tensor<4x2xf32> {
+  ^bb0(%sum: i32):
+    %scale = arith.constant 0.001 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %scale : f32
+    %2 = math.tanh %1 : f32
+    graph.yield %2 : f32
+  }
+  return %result : tensor<4x2xf32>
+}
