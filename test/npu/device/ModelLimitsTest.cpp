@@ -239,5 +239,6 @@ TEST_CASE("inputs and outputs of more bytes than there are addresses are refused
   }
   std::string error;
   CHECK_FALSE(atc::om::writeOm(test.model, scratchPath("npu-ends.om"), error));
-  CHECK(contains(error, "its inputs and outputs have more than 70368744177664 bytes"));
+  CHECK(contains(
+      error, "E19001: the model needs more than 70368744177664 bytes for its inputs and outputs"));
 }
