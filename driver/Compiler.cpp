@@ -90,7 +90,7 @@ bool Compiler::import(Phase last) {
                           source.placement.empty() &&
                           !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
   source.roundsToBytes = !options.quantizer;
-  source.expandsVolumes = !llvm::is_contained(options.disabledPasses, "host-expand-volumes");
+  source.disabledPasses.assign(options.disabledPasses.begin(), options.disabledPasses.end());
   current = importModel(source, *options.target, context, messages, diagnostics);
   return bool(current);
 }

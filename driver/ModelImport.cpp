@@ -3,6 +3,7 @@
 
 #include "driver/ModelImport.h"
 
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/air/AirImport.h"
 #include "frontends/caffe/CaffeImport.h"
@@ -37,20 +38,28 @@ ModelFormat guessFormat(StringRef path) {
 
 /// Turns a model with a placeholder for its dynamic dim into a loop over static tiles. Returns
 /// false where it cannot be one, or where `target` does not generate all of the tiles.
-static bool makeTiles(ModuleOp module, const Target &target, bool expandsVolumes) {
+static bool makeTiles(ModuleOp module, const Target &target, ArrayRef<std::string> disabled) {
+  // A tile of rows with more comparisons is slower than the host kernel.
+  constexpr int64_t maxComparisons = 1 << 20;
   PassManager pm(module.getContext());
   pm.addPass(host::createHostTileDynamicDim());
-  // Tiles have known sizes.
-  if (expandsVolumes)
-    pm.addNestedPass<func::FuncOp>(host::createHostExpandVolumes());
+  // Tiles have known sizes, and call no host kernels.
+  auto add = [&](StringRef name, std::unique_ptr<Pass> pass) {
+    if (!llvm::is_contained(disabled, name))
+      pm.addNestedPass<func::FuncOp>(std::move(pass));
+  };
+  add("host-expand-volumes", host::createHostExpandVolumes());
+  add("host-expand-attention", host::createHostExpandAttention());
+  add("host-expand-top-k", host::createHostExpandTopK({maxComparisons}));
+  add("host-expand-grid-sample", host::createHostExpandGridSample());
   if (failed(pm.run(module)) || module->hasAttr(graph::kDynamicDimSizeAttr))
     return false;
   for (func::FuncOp tile : host::partsOf(module))
     for (Operation &op : tile.front().without_terminator())
-      if (!target.canGenerate(&op)) {
+      if (auto call = dyn_cast<graph::HostCallOp>(op); call || !target.canGenerate(&op)) {
         remarkMissed("host-tile-dynamic-dim", op.getLoc(), "NotTiled")
             << remark::add("not tiled along the dynamic dim: the target generates no code for {0}",
-                           op.getName().getStringRef());
+                           call ? call.getKernel() : op.getName().getStringRef());
         return false;
       }
   return true;
@@ -62,7 +71,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   auto canGenerate = [&](Operation *op) { return target.canGenerate(op); };
   std::function<bool(ModuleOp)> tiles;
   if (source.tileDynamicDim)
-    tiles = [&](ModuleOp module) { return makeTiles(module, target, source.expandsVolumes); };
+    tiles = [&](ModuleOp module) { return makeTiles(module, target, source.disabledPasses); };
   if (source.format == ModelFormat::TensorFlow)
     return importTf(source.path,
                     {source.inputShapes, source.outNodes, source.inputNodes, canGenerate, tiles,

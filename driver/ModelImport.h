@@ -44,7 +44,7 @@ struct ModelSource {
   /// Whether operators that round their inputs to bytes at run time are imported so; they cannot be
   /// calibrated.
   bool roundsToBytes = true;
-  bool expandsVolumes = true; ///< of tiles: whether host-expand-volumes runs on them
+  std::vector<std::string> disabledPasses; ///< of those that run on tiles
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and

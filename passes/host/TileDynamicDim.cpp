@@ -7,6 +7,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/ops/ConvOps.h"
+#include "dialects/graph/ops/HostOps.h"
 #include "dialects/graph/ops/StructureOps.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/IR/IRMapping.h"
@@ -82,7 +83,60 @@ private:
     return success();
   }
 
+  /// Infers the dim of calls that compute each index of it alone, and for which there are ops once
+  /// the sizes are known.
+  LogicalResult inferCall(graph::HostCallOp call) {
+    const StringRef kernel = call.getKernel();
+    auto noRule = [&] { return missed(call.getLoc(), "there is no rule for a call of " + kernel); };
+    int64_t dim = -1;
+    const SmallVector<Value> inputs = call.inputsByPosition();
+    for (auto [index, input] : llvm::enumerate(inputs)) {
+      const int64_t own = input ? lookup(input) : -1;
+      if (!input || own < 0)
+        continue;
+      const bool agrees = kernel == "TopK" ? index == 0 : own == 0;
+      // Of a mask with fewer dims than the scores, the first one is not the batch.
+      const bool isLowMask = kernel == "Attention" && index == 3 && shapeOf(input).size() != 4;
+      if (!agrees || isLowMask)
+        return noRule();
+      dim = own;
+    }
+    auto grows = [&](std::initializer_list<size_t> indices) {
+      return llvm::all_of(indices, [&](size_t index) {
+        return index < inputs.size() && inputs[index] && lookup(inputs[index]) == dim;
+      });
+    };
+    bool isKnown = dim >= 0;
+    if (kernel == "TopK") {
+      auto axis = call.getParameters().getAs<DenseI64ArrayAttr>("axis");
+      const int64_t rank = inputs[0] ? int64_t(shapeOf(inputs[0]).size()) : 0;
+      const int64_t sorted = axis && axis.size() == 1 ? axis[0] : -1;
+      isKnown &= (sorted < 0 ? sorted + rank : sorted) != dim;
+    } else if (kernel == "GridSample") {
+      isKnown &= grows({0, 1});
+    } else if (kernel == "Attention") {
+      isKnown &= grows({0, 1, 2}) && inputs.size() < 7;
+      for (size_t past : {4, 5})
+        isKnown &= past >= inputs.size() || !inputs[past] || grows({past});
+    } else if (kernel == "RotaryEmbedding") {
+      isKnown &= grows({0}) && inputs.size() < 4;
+    } else {
+      isKnown = false;
+    }
+    if (!isKnown)
+      return noRule();
+    for (Value result : call.getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || !type.hasStaticShape() || findGrowing(type) != SmallVector<int64_t>{dim})
+        return noRule();
+      dims[result] = dim;
+    }
+    return success();
+  }
+
   LogicalResult infer(Operation *op) {
+    if (auto call = dyn_cast<graph::HostCallOp>(op))
+      return inferCall(call);
     if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
       return missed(op->getLoc(), "there is no rule for " + op->getName().getStringRef());
     Value result = op->getResult(0);
@@ -168,10 +222,11 @@ public:
     for (BlockArgument argument : main.getArguments())
       resize(argument, mapping.lookup(argument), size);
     for (Operation &op : main.front().without_terminator()) {
+      for (Value result : op.getResults())
+        resize(result, mapping.lookup(result), size);
       Value result = op.getResult(0), copy = mapping.lookup(result);
-      resize(result, copy, size);
       const int64_t dim = tiled.lookup(result);
-      if (dim < 0)
+      if (dim < 0 || isa<graph::HostCallOp>(op))
         continue;
       if (auto constant = copy.getDefiningOp<graph::ConstantOp>())
         constant.setValueAttr(takeShares(constant.getValue(), dim, size));

@@ -196,7 +196,27 @@ def indexed():
     return net
 
 
-TILED = {"cnn": cnn, "mlp": mlp, "attention": attention, "quantized": quantized,
+def called():
+    """Operators that have only host kernels where sizes are not known: routers of experts, samples
+    of images, and the attention and rotation of the newest exporters."""
+    net = Net(23)
+    x, grid = net.input("x", ["N", 2, 48, 8]), net.input("grid", ["N", 6, 1, 2])
+    mask = net.input("mask", ["N", 1, 48, 48])
+    angle = np.random.default_rng(3).standard_normal((1, 48, 4)).astype(np.float32)
+    turned = net.op("RotaryEmbedding", x, net.constant(np.cos(angle)), net.constant(np.sin(angle)))
+    y = net.op("Attention", turned, x, x, mask)
+    w = net.weight(16, 256)
+    y = net.op("MatMul", net.op("Reshape", y, net.ints(-1, 48, 16)), w)
+    y = net.op("MatMul", net.op("Relu", y), net.weight(256, 16))
+    y = net.op("GridSample", net.op("Reshape", y, net.ints(-1, 4, 12, 16)), grid,
+               padding_mode="border")
+    best, at = net.op("TopK", y, net.ints(2), axis=1, count=2)
+    net.output(best, ["N", 2, 6, 1])
+    net.output(at, ["N", 2, 6, 1], T.INT64)
+    return net
+
+
+TILED = {"cnn": cnn, "called": called, "mlp": mlp, "attention": attention, "quantized": quantized,
          "resized": resized, "indexed": indexed}
 
 

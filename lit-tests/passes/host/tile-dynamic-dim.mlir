@@ -248,7 +248,7 @@ module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64
 
 // -----
 
-// REMARK: not tiled along dynamic dim 'N': there is no rule for graph.host_call
+// REMARK: not tiled along dynamic dim 'N': there is no rule for a call of Identity
 module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
   func.func @main(%x: tensor<10007xf32>) -> tensor<10007xf32> {
     %a = graph.host_call "Identity"(%x) {} : (tensor<10007xf32>) -> tensor<10007xf32>
@@ -289,5 +289,42 @@ module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64
     %f = graph.reshape %b : (tensor<10007x6x4x4xui8>) -> tensor<10007x96xui8>
     %l = graph.integer_fully_connected %f, %v {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<10007x96xui8>, tensor<5x96xi8>) -> tensor<10007x5xi32>
     return %l : tensor<10007x5xi32>
+  }
+}
+
+// -----
+
+// Calls that compute each image of a batch alone have ops once the size of a tile is known.
+// CHECK-LABEL: func.func private @tile_8(%{{.*}}: tensor<8x4x6x6xf32>
+// CHECK: graph.host_call "GridSample"{{.*}} -> tensor<8x4x3x3xf32>
+// CHECK: graph.host_call "TopK"{{.*}} -> (tensor<8x2x3x3xf32>, tensor<8x2x3x3xi64>)
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%x: tensor<10007x4x6x6xf32>, %g: tensor<10007x3x3x2xf32>) -> tensor<10007x2x3x3xf32> {
+    %k = graph.constant dense<2> : tensor<1xi64>
+    %s = graph.host_call "GridSample"(%x, %g) {} : (tensor<10007x4x6x6xf32>, tensor<10007x3x3x2xf32>) -> tensor<10007x4x3x3xf32>
+    %t:2 = graph.host_call "TopK"(%s, %k) {axis = array<i64: 1>} : (tensor<10007x4x3x3xf32>, tensor<1xi64>) -> (tensor<10007x2x3x3xf32>, tensor<10007x2x3x3xi64>)
+    return %t#0 : tensor<10007x2x3x3xf32>
+  }
+}
+
+// -----
+
+// REMARK: not tiled along dynamic dim 'N': there is no rule for a call of TopK
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%x: tensor<10007x4xf32>) -> tensor<2x4xf32> {
+    %k = graph.constant dense<2> : tensor<1xi64>
+    %t:2 = graph.host_call "TopK"(%x, %k) {axis = array<i64: 0>} : (tensor<10007x4xf32>, tensor<1xi64>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+    return %t#0 : tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// The first dim of a mask of three is that of the heads.
+// REMARK: not tiled along dynamic dim 'N': there is no rule for a call of Attention
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%q: tensor<10007x4x3x8xf32>, %m: tensor<10007x3x3xf32>) -> tensor<10007x4x3x8xf32> {
+    %a = graph.host_call "Attention"(%q, %q, %q, %m) {} : (tensor<10007x4x3x8xf32>, tensor<10007x4x3x8xf32>, tensor<10007x4x3x8xf32>, tensor<10007x3x3xf32>) -> tensor<10007x4x3x8xf32>
+    return %a : tensor<10007x4x3x8xf32>
   }
 }
