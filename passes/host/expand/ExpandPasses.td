@@ -21,8 +21,9 @@ def HostExpandAttention : Pass<"host-expand-attention", "::mlir::func::FuncOp"> 
     caches, and those of windows, stay calls.
 
     Other calls with lengths of sequences, windows, padding or packed projections stay, as do
-    nodes that a user placed on the CPU. Only for targets without host kernels: on the
-    CPU the kernel, which visits keys in tiles, needs less memory.
+    nodes that a user placed on the CPU. Only where no host kernels can be called: for
+    targets without them, and in tiles of a dynamic batch. In other models of dynamic dims
+    the kernel, which visits keys in tiles, needs less memory.
 
     ```mlir
     %y = graph.host_call "Attention"(%q, %k, %v) {is_causal = array<i64: 1>} : (tensor<1x4x8x16xf32>, ...) -> tensor<1x4x8x16xf32>
