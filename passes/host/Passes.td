@@ -25,6 +25,30 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numParts", "num-parts", "Functions made">];
 }
 
+def HostSinkTransposes : Pass<"host-sink-transposes", "::mlir::func::FuncOp"> {
+  let summary = "Moves calls in front of the Transposes behind convolutions and pools";
+  let description = [{
+    What graph-eliminate-transposes does, for calls of host kernels: models with the channels last
+    have a Transpose on both sides of each convolution. Arithmetic element by element with constants
+    of one axis or images of the same order, paddings, concatenations and reductions behind the
+    Transpose of a convolution or a pool are computed in front of it, and two Transposes that undo
+    each other are removed. Normalizations and activations become part of convolutions then.
+
+    ```mlir
+    %t = graph.host_call "Transpose"(%conv) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x8x?x?xf32>) -> tensor<?x?x?x8xf32>
+    %y = graph.host_call "Mul"(%t, %c) {} : (tensor<?x?x?x8xf32>, tensor<8xf32>) -> tensor<?x?x?x8xf32>
+    ```
+    becomes
+    ```mlir
+    %m = graph.host_call "Mul"(%conv, %d) {} : (tensor<?x8x?x?xf32>, tensor<1x8x1x1xf32>) -> tensor<?x8x?x?xf32>
+    %y = graph.host_call "Transpose"(%m) {perm = array<i64: 0, 2, 3, 1>} : (tensor<?x8x?x?xf32>) -> tensor<?x?x?x8xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numMoved", "num-moved", "Calls moved">,
+                    Statistic<"numCancelled", "num-cancelled", "Transposes removed">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostTileDynamicDim : Pass<"host-tile-dynamic-dim", "::mlir::ModuleOp"> {
   let summary = "Computes a graph of one dynamic dim tile by tile, with static functions";
   let description = [{

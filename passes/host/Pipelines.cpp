@@ -27,6 +27,9 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
           createHostPackWeights({options.storage, options.convertsHalfs, /*onlyNarrow=*/true}));
     functions.addPass(createHostWidenFloats());
   }
+  // Before what stands behind a Transpose can become part of a convolution.
+  if (isOn(options, "host-sink-transposes"))
+    functions.addPass(createHostSinkTransposes());
   if (isOn(options, "host-fold-batch-norm"))
     functions.addPass(createHostFoldBatchNorm());
   if (isOn(options, "host-fuse-dequantize"))
@@ -91,7 +94,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-expand-volumes",     "host-expand-scatter",    "host-pack-attributes",
       "host-pack-bytes",         "host-scale-sums",        "host-fold-byte-tables",
       "host-expand-attention",   "host-expand-fused",      "host-expand-grid-sample",
-      "host-convs-as-rows"};
+      "host-convs-as-rows",      "host-sink-transposes"};
   return names;
 }
 
