@@ -26,8 +26,7 @@ public:
     const int64_t others = int64_t(c.numBottoms()) - 2 - (isExposed ? numStates : 0);
     if (others != 0 && others != 1)
       c.fail("has " + Twine(c.numBottoms()) +
-             " bottoms, expected x, cont, perhaps one of all "
-             "steps" +
+             " bottoms, expected x, cont, perhaps an x of all steps" +
              (isExposed ? ", and the first states" : ""));
     if (const int64_t tops = c.layer().top_size(); tops != 1 + (isExposed ? numStates : 0))
       c.fail("has " + Twine(tops) + " tops, expected " + Twine(1 + (isExposed ? numStates : 0)));
@@ -44,13 +43,10 @@ public:
       c.fail("cont has the shape " + printShape(c.bottom(1).dims) + ", expected " +
              printShape({steps, batch}));
     width = numGates * outputs;
-    Tensor ofAll;
     projected = project(0, 2, {steps, batch, width});
     projected = c.add(projected, c.weights(nextBlob++, {width}));
-    if (others) {
-      ofAll = project(2, 1, {1, batch, width});
-      projected = c.add(projected, ofAll);
-    }
+    if (others)
+      projected = c.add(projected, project(2, 1, {1, batch, width}));
     recurrent = c.weights(nextBlob++, {width, outputs});
     for (int64_t i = 0; i < numStates && !c.failed(); ++i)
       states.push_back(firstState(i, 2 + others));
